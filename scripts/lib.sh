@@ -5,6 +5,7 @@
 
 set -euo pipefail
 shopt -s inherit_errexit
+umask 022
 export LC_ALL=C
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -14,18 +15,19 @@ mkdir -p "$KIWI_CACHE"
 note() { echo "kiwi: $*" >&2; }
 die() { note "$*"; exit 1; }
 
-cleanup_dirs=()
-cleanup() { [ "${#cleanup_dirs[@]}" = 0 ] || rm -rf -- "${cleanup_dirs[@]}"; }
-trap cleanup EXIT
+# All temporary folders of a run lie in one, on the cache's file system.
+scratch=$KIWI_CACHE/tmp.$$
+trap 'rm -rf -- "$scratch"' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
+find "$KIWI_CACHE" -maxdepth 1 -name 'tmp.*' -mmin +1440 -exec rm -rf {} +
 
-scratch_dir() { # VARIABLE: a new folder on the cache's file system, removed at exit
+scratch_dir() { # VARIABLE: set it to a new empty folder
 	local d
-	d=$(mktemp -d "$KIWI_CACHE/tmp.XXXXXX")
+	mkdir -p "$scratch"
+	d=$(mktemp -d "$scratch/XXXXXX")
 	chmod 755 "$d"
-	cleanup_dirs+=("$d")
 	printf -v "$1" %s "$d"
 }
 
@@ -121,6 +123,35 @@ apt_refresh() {
 }
 
 apt_ready() { [ -e "$KIWI_CACHE/apt/ready" ] || apt_refresh; }
+
+deb_field() { # FIELD PACKAGE[=VERSION]
+	apt_private apt-cache show --no-all-versions "$2" | sed -n "s/^$1: //p" | head -n 1
+}
+
+deb_fetch() { # PACKAGE[=VERSION]: print the path of the package in the cache
+	local name sum file tmp
+	name=$(deb_field Filename "$1")
+	sum=$(deb_field SHA256 "$1")
+	[ -n "$sum" ] || die "Debian's archive has no package $1"
+	file=$KIWI_CACHE/deb/$(basename "$name")
+	mkdir -p "$KIWI_CACHE/deb"
+	if ! sha256sum --check --status <<<"$sum  $file" 2>/dev/null; then
+		scratch_dir tmp
+		note "fetching $(basename "$name")"
+		(cd "$tmp" && apt_private apt-get download "$1" >&2) || return 1
+		mv -- "$tmp"/*.deb "$file"
+	fi
+	echo "$file"
+}
+
+deb_unpack() { # FOLDER PACKAGE[=VERSION]...
+	local out=$1 p file
+	shift
+	for p in "$@"; do
+		file=$(deb_fetch "$p")
+		dpkg -x "$file" "$out"
+	done
+}
 
 as_root() {
 	if [ "$(id -u)" = 0 ]; then

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# modules.sh KERNEL [-o FOLDER] [MAKE ARGUMENT...]: builds all modules, the test
+# accelerator's among them, for a kernel of kernel.sh. They are collected in
+# FOLDER, by default build/KERNEL; objects stay below FOLDER/src, so that kernels
+# do not mix and the next build is incremental.
+
+. "$(dirname "$0")/lib.sh"
+
+name=${1:?usage: modules.sh KERNEL [-o FOLDER] [MAKE ARGUMENT...]}
+shift
+out=$top/build/$name
+if [ "${1:-}" = -o ]; then
+	out=$(realpath -m "$2")
+	shift 2
+fi
+kernel=$("$top/scripts/kernel.sh" "$name")
+src=$out/src
+mkdir -p "$src"
+exec 9>"$out/.lock"
+flock 9
+
+# A tree of links: objects and dependency files lie beside the links.
+folders='drivers testing/xpu'
+find "$src" -xtype l -delete
+for d in include firmware-abi Kbuild; do
+	ln -sfn "$top/$d" "$src/$d"
+done
+(cd "$top" && for d in $folders; do
+	[ ! -d "$d" ] || find "$d" -type f \( -name '*.[chS]' -o -name Kbuild -o -name Kconfig \)
+done) | while read -r file; do
+	mkdir -p "$src/${file%/*}"
+	[ -L "$src/$file" ] || ln -s "$top/$file" "$src/$file"
+done
+
+# Modules that are not there yet are built as nothing.
+for d in $(sed -n 's|^obj-.*= *\(.*\)/$|\1|p' "$top/Kbuild"); do
+	[ -e "$src/$d/Kbuild" ] || { mkdir -p "$src/$d" && : >"$src/$d/Kbuild"; }
+done
+
+# BTF would need pahole and serves nothing here.
+make -j2 --no-print-directory -C "$kernel/kdir" M="$src" CONFIG_KIWI_XPU=m \
+	CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules >&2
+
+rm -f "$out"/*.ko
+sed -n 's/\.k\?o$/.ko/p' "$src/modules.order" | while read -r ko; do
+	case $ko in
+	/*) ;;
+	*) ko=$src/$ko ;;
+	esac
+	cp "$ko" "$out/"
+done

@@ -53,19 +53,20 @@ manifest_write() ( # FOLDER
 	mv .manifest.new .manifest
 )
 
-manifest_check() ( # FOLDER
-	cd "$1" 2>/dev/null && [ -s .manifest ] &&
-		sha256sum --check --quiet --strict .manifest >/dev/null 2>&1 &&
-		find . -type l -printf '%p -> %l\n' | sort | cmp -s - .links
-)
+manifest_check() ( # FOLDER: whether all is as it was made; tells what is not
+	cd "$1" && [ -s .manifest ] &&
+		sha256sum --check --quiet --strict .manifest &&
+		find . -type l -printf '%p -> %l\n' | sort | diff .links -
+) 2>&1
 
 cache_get() { # KIND KEY BUILDER [ARGS...]: print the entry's folder, made if need be
-	local entry=$KIWI_CACHE/$1-$2 new lock
+	local entry=$KIWI_CACHE/$1-$2 new lock fault
 	shift 2
 	exec {lock}>"$entry.lock"
 	flock "$lock"
-	if ! manifest_check "$entry"; then
-		[ ! -e "$entry" ] || note "${entry##*/} in the cache is damaged: making it again"
+	if [ ! -e "$entry" ] || ! fault=$(manifest_check "$entry"); then
+		[ ! -e "$entry" ] ||
+			note "${entry##*/} in the cache is damaged, making it again:" "$(head -n 3 <<<"$fault")"
 		rm -rf -- "$entry"
 		scratch_dir new
 		"$@" "$new" >&2

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Kernel API of kiwi_fw: what the drivers of all Kiwi parts share.
+ * All functions are exported in the symbol namespace KIWI_FW.
+ */
+#ifndef KIWI_FW_H
+#define KIWI_FW_H
+
+#include <linux/pci.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+
+#include <kiwi_abi/admin.h>
+#include <kiwi_abi/regs.h>
+
+struct dma_buf;
+struct kiwi_fw;
+
+/* Device ------------------------------------------------------------------ */
+
+/**
+ * struct kiwi_fw_identity - what the device said of itself, range-checked
+ * @serial: serial number
+ * @fw_version: major << 48 | minor << 32 | patch
+ * @caps: KIWI_CAP_* in force: announced by the device and known here
+ * @abi: major << 16 | minor
+ * @revision: hardware revision
+ * @generation: at the last (re)start
+ * @db_pages: doorbell pages
+ * @db_page_shift: size of one, 2^n bytes
+ * @comp_vectors: completion event queues, at least 1
+ */
+struct kiwi_fw_identity {
+	u64 serial;
+	u64 fw_version;
+	u64 caps;
+	u32 abi;
+	u32 revision;
+	u32 generation;
+	u32 db_pages;
+	u8 db_page_shift;
+	u16 comp_vectors;
+};
+
+/**
+ * struct kiwi_fw_ops - what a part's driver is told
+ * @event: an asynchronous event, type checked and below KIWI_EV_COUNT; process
+ *	context (the event queue's threaded interrupt), may sleep but not issue commands;
+ *	@lost is set when events were lost before this one
+ * @down: the device can no longer be used: it vanished, died or is about to be reset. Called once per
+ *	start, process context, from a worker of kiwi_fw; no command works from here on.
+ *	Objects of the device are gone or will be with the reset. May be NULL.
+ */
+struct kiwi_fw_ops {
+	void (*event)(void *priv, const struct kiwi_eqe *eqe, bool lost);
+	void (*down)(void *priv, enum kiwi_reset_reason reason);
+};
+
+struct kiwi_fw *kiwi_fw_create(struct pci_dev *pdev, u32 part, const struct kiwi_fw_ops *ops,
+			       void *priv);
+void kiwi_fw_destroy(struct kiwi_fw *fw);
+int kiwi_fw_start(struct kiwi_fw *fw);
+void kiwi_fw_stop(struct kiwi_fw *fw, enum kiwi_reset_reason reason);
+void kiwi_fw_enable_events(struct kiwi_fw *fw);
+void kiwi_fw_vanished(struct kiwi_fw *fw);
+bool kiwi_fw_is_up(struct kiwi_fw *fw);
+int kiwi_fw_error(struct kiwi_fw *fw);
+const struct kiwi_fw_identity *kiwi_fw_identity(struct kiwi_fw *fw);
+u64 kiwi_fw_diag(struct kiwi_fw *fw, unsigned int index);
+
+/* Commands ---------------------------------------------------------------- */
+
+/**
+ * struct kiwi_fw_err - why a command was refused, as the device said
+ * @status: enum kiwi_status, or KIWI_ST_OK when the device did not answer
+ * @field: byte offset in the input, or KIWI_ERR_FIELD_NONE
+ * @value: the value refused
+ * @limit: the limit it broke, or 0
+ */
+struct kiwi_fw_err {
+	u16 status;
+	u16 field;
+	u64 value;
+	u64 limit;
+};
+
+int kiwi_fw_exec(struct kiwi_fw *fw, u16 opcode, const void *in, size_t in_len, void *out,
+		 size_t out_len, struct kiwi_fw_err *err);
+const char *kiwi_fw_status_str(u16 status);
+
+/* Completion events --------------------------------------------------------- */
+
+/**
+ * struct kiwi_fw_comp - a completion queue's listener
+ * @fn: called for each completion event of the queue, in interrupt (threaded or not) context: must not sleep
+ * @cqn: set by kiwi_fw_comp_add()
+ */
+struct kiwi_fw_comp {
+	void (*fn)(struct kiwi_fw_comp *comp);
+	u32 cqn;
+};
+
+u32 kiwi_fw_comp_eqn(struct kiwi_fw *fw, u32 vector);
+int kiwi_fw_comp_add(struct kiwi_fw *fw, u32 cqn, struct kiwi_fw_comp *comp);
+void kiwi_fw_comp_del(struct kiwi_fw *fw, struct kiwi_fw_comp *comp);
+
+/* Doorbell pages ------------------------------------------------------------ */
+
+/**
+ * struct kiwi_fw_db - an open doorbell page, its owner's alone
+ * @phys: CPU physical address of the page, aligned to @size
+ * @size: bytes, a multiple of PAGE_SIZE
+ * @index: number of the page in the ABI
+ * @reg_offset: of the doorbell register from @phys
+ */
+struct kiwi_fw_db {
+	phys_addr_t phys;
+	size_t size;
+	u32 index;
+	u32 reg_offset;
+};
+
+int kiwi_fw_db_open(struct kiwi_fw *fw, struct kiwi_fw_db *db, struct kiwi_fw_err *err);
+int kiwi_fw_db_close(struct kiwi_fw *fw, struct kiwi_fw_db *db);
+
+/* Memory ---------------------------------------------------------------------- */
+
+/**
+ * struct kiwi_fw_run - contiguous DMA addresses
+ * @addr: first byte
+ * @len: bytes
+ */
+struct kiwi_fw_run {
+	dma_addr_t addr;
+	u64 len;
+};
+
+/**
+ * enum kiwi_fw_mem_path - how the device reaches memory; values of enum kiwi_path of the uAPI
+ */
+
+/**
+ * struct kiwi_fw_path - how the bytes travel
+ * @path: enum kiwi_path
+ * @reason: enum kiwi_path_reason
+ * @peer: domain << 16 | bus << 8 | devfn of the function that holds the memory, or 0
+ * @bridge: likewise of the bridge that @reason is about, or 0
+ */
+struct kiwi_fw_path {
+	u8 path;
+	u8 reason;
+	u32 peer;
+	u32 bridge;
+};
+
+/**
+ * struct kiwi_fw_mem - memory that the device may reach, as runs
+ * @runs: in order; the first and last begin and end anywhere, all between lie
+ *	on page boundaries
+ * @nr_runs: 1 or more
+ * @length: bytes, the sum of the runs
+ * @path: how the bytes travel
+ */
+struct kiwi_fw_mem {
+	struct kiwi_fw_run *runs;
+	unsigned int nr_runs;
+	u64 length;
+	struct kiwi_fw_path path;
+	/* private: how to give it back; kiwi_fw only */
+	void *backing;
+	void (*release)(struct kiwi_fw_mem *mem);
+};
+
+struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, bool writable);
+struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u64 length,
+				       bool writable, void (*revoked)(void *arg), void *arg);
+void kiwi_fw_mem_release(struct kiwi_fw_mem *mem);
+
+/**
+ * struct kiwi_fw_pbl - a page list as a command carries it
+ * @wire: for the command
+ * @private: tables
+ *
+ * Build, send the command, release.
+ */
+struct kiwi_fw_pbl {
+	struct kiwi_pbl wire;
+	/* private: tables of levels 1 and 2 */
+	void *tables;
+};
+
+/**
+ * struct kiwi_fw_pbl_limits - what the device reported
+ * @max_pages: entries
+ * @page_shift_max: page size 2^n
+ * @table_shift_max: table size 2^n
+ */
+struct kiwi_fw_pbl_limits {
+	u32 max_pages;
+	u8 page_shift_max;
+	u8 table_shift_max;
+};
+
+int kiwi_fw_pbl_build(struct kiwi_fw *fw, const struct kiwi_fw_mem *mem,
+		      const struct kiwi_fw_pbl_limits *limits, struct kiwi_fw_pbl *pbl);
+void kiwi_fw_pbl_release(struct kiwi_fw *fw, struct kiwi_fw_pbl *pbl);
+
+#endif /* KIWI_FW_H */

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What all Kiwi parts share: PCIe endpoint, registers, admin queue, event
+ * queues, doorbell pages, page lists, DMA with its accounting. A part derives
+ * its type from TYPE_KIWI and fills in KiwiClass. All code runs under the BQL.
+ */
+#ifndef KIWI_H
+#define KIWI_H
+
+#include "qemu/osdep.h"
+#include "qemu/main-loop.h"
+#include "qemu/timer.h"
+#include "hw/pci/pci.h"
+#if __has_include("hw/pci/pci_device.h")
+#include "hw/pci/pci_device.h"
+#endif
+#include "qom/object.h"
+
+#include "kiwi_abi/admin.h"
+#include "kiwi_abi/diag.h"
+#include "kiwi_abi/ids.h"
+#include "kiwi_abi/queues.h"
+#include "kiwi_abi/regs.h"
+
+#define TYPE_KIWI "kiwi"
+OBJECT_DECLARE_TYPE(KiwiState, KiwiClass, KIWI)
+
+typedef struct KiwiCommand KiwiCommand;
+typedef struct KiwiFault KiwiFault;
+
+/* An admin command being executed: its payloads, and why it was refused. */
+typedef struct KiwiCall {
+    uint16_t opcode;
+    uint8_t in[KIWI_AQ_PAYLOAD_MAX];
+    uint8_t out[KIWI_AQ_PAYLOAD_MAX];
+    uint16_t err_field;
+    uint64_t err_value;
+    uint64_t err_limit;
+} KiwiCall;
+
+struct KiwiCommand {
+    uint16_t opcode;
+    uint16_t in_len;
+    uint16_t out_len;
+    enum kiwi_status (*handler)(KiwiState *k, KiwiCall *c);
+};
+
+typedef struct KiwiEq {
+    bool live;
+    bool armed;
+    bool lost;              /* the next event written carries OVERRUN */
+    uint8_t kind;
+    uint8_t log2;
+    uint16_t vector;
+    uint64_t base;
+    uint32_t pi;            /* events written */
+    uint32_t ci;            /* events consumed, as EQ_DB told, modulo 2^24 */
+    uint32_t users;         /* objects that report through it */
+} KiwiEq;
+
+typedef struct KiwiDbPage {
+    bool open;
+    uint32_t users;         /* queues that name it */
+} KiwiDbPage;
+
+/* Memory of the host as a list of pages; made by kiwi_pbl_load(). */
+typedef struct KiwiPbl {
+    uint64_t length;        /* bytes described */
+    uint64_t offset;        /* of the first byte into the first page */
+    uint32_t count;
+    uint8_t page_shift;
+    uint64_t page[];
+} KiwiPbl;
+
+/* What a part admits in page lists. */
+typedef struct KiwiPblLimits {
+    uint32_t count;         /* pages, 0: as many as fit 32 bits */
+    uint8_t page_shift;
+    uint8_t table_shift;
+} KiwiPblLimits;
+
+struct KiwiState {
+    PCIDevice parent_obj;
+
+    MemoryRegion regs;
+    MemoryRegion db;
+
+    /* Properties */
+    uint64_t fw_version;
+    uint64_t serial;
+    uint32_t revision;
+    uint32_t vectors;
+    uint32_t cmd_timeout_ms;
+    uint32_t reset_timeout_ms;
+    uint32_t reset_ms;          /* how long a reset takes */
+    uint32_t heartbeat_ms;
+    uint32_t dma_bits;
+    uint32_t eq_count;
+    uint32_t db_pages;
+    uint8_t aq_log2_max;
+    uint8_t eq_log2_max;
+    uint8_t db_page_shift;
+
+    /* Registers */
+    uint32_t sts;               /* KIWI_DEV_STS_* */
+    uint32_t generation;
+    uint32_t reset_reason;
+    uint32_t health_syndrome;
+    uint32_t health_ext;
+    uint64_t aq_base;
+    uint64_t acq_base;
+    uint32_t aq_cfg;
+    bool in_flr;
+    bool frozen;                /* fault: the heartbeat stands still */
+    QEMUTimer *reset_timer;
+    QEMUBH *enable_bh;
+
+    /* Admin queue, as latched by ENABLE */
+    struct {
+        uint64_t base;
+        uint64_t reply_base;
+        uint16_t vector;
+        uint8_t log2;
+        bool armed;
+        bool ready;             /* SET_HOST_CAPS was accepted */
+        uint32_t pi;            /* written by the host */
+        uint32_t ci;            /* commands taken */
+        uint32_t reply_pi;      /* completions written */
+        uint32_t reply_ci;      /* consumed, as ACQ_CI told */
+        QEMUBH *bh;
+        KiwiCall call;
+    } aq;
+    uint64_t host_caps;
+
+    KiwiEq *eqs;
+    KiwiEq *async_eq;
+    KiwiDbPage *pages;
+
+    uint64_t diag[KIWI_DIAG_COUNT];
+    KiwiFault *fault;
+};
+
+struct KiwiClass {
+    PCIDeviceClass parent_class;
+
+    uint32_t part;              /* KIWI_PART_* */
+    const KiwiCommand *commands;
+    size_t num_commands;
+
+    /* Destroys every object of the part, without a trace on the host's side. */
+    void (*drop_objects)(KiwiState *k);
+    /* Acts on a well-formed doorbell value; says which counter it falls under. */
+    enum kiwi_diag (*doorbell)(KiwiState *k, uint32_t page, uint8_t type,
+                               uint32_t queue, uint16_t epoch, uint16_t index);
+};
+
+/* kiwi-regs.c */
+void kiwi_regs_init(KiwiState *k);
+void kiwi_regs_exit(KiwiState *k);
+bool kiwi_running(KiwiState *k);    /* ENABLED and not FATAL */
+void kiwi_reset_begin(KiwiState *k, enum kiwi_reset_reason reason);
+void kiwi_fatal(KiwiState *k, enum kiwi_health_syndrome syndrome, uint32_t reg);
+
+/* kiwi-admin.c */
+void kiwi_aq_init(KiwiState *k);
+void kiwi_aq_exit(KiwiState *k);
+void kiwi_aq_enable(KiwiState *k);
+void kiwi_aq_disable(KiwiState *k);
+void kiwi_aq_produce(KiwiState *k, uint32_t pi);
+void kiwi_aq_consume(KiwiState *k, uint32_t ci);
+enum kiwi_status kiwi_refuse(KiwiCall *c, enum kiwi_status status,
+                             size_t field, uint64_t value, uint64_t limit);
+enum kiwi_status kiwi_check_zero(KiwiCall *c, size_t field, size_t len);
+enum kiwi_status kiwi_check_range(KiwiCall *c, size_t field, uint64_t value,
+                                  uint64_t min, uint64_t max);
+
+/* kiwi-cmd.c: the commands of all parts */
+extern const KiwiCommand kiwi_common_commands[];
+extern const size_t kiwi_num_common_commands;
+
+/* kiwi-eq.c */
+void kiwi_eq_init(KiwiState *k);
+void kiwi_eq_exit(KiwiState *k);
+void kiwi_eq_drop_all(KiwiState *k);
+void kiwi_eq_doorbell(KiwiState *k, uint32_t eqn, uint32_t value);
+KiwiEq *kiwi_eq_find(KiwiState *k, uint32_t eqn);
+void kiwi_eq_event(KiwiState *k, KiwiEq *eq, enum kiwi_event type, uint8_t code,
+                   uint32_t id, uint32_t info);
+/* To the asynchronous event queue, if there is one. */
+void kiwi_async_event(KiwiState *k, enum kiwi_event type, uint8_t code,
+                      uint32_t id, uint32_t info);
+void kiwi_msix_send(KiwiState *k, uint16_t vector);
+enum kiwi_status kiwi_eq_create_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status kiwi_eq_destroy_cmd(KiwiState *k, KiwiCall *c);
+
+/* kiwi-db.c */
+void kiwi_db_init(KiwiState *k);
+void kiwi_db_exit(KiwiState *k);
+void kiwi_db_drop_all(KiwiState *k);
+KiwiDbPage *kiwi_db_page(KiwiState *k, uint32_t page);  /* NULL unless open */
+enum kiwi_status kiwi_db_open_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status kiwi_db_close_cmd(KiwiState *k, KiwiCall *c);
+
+/*
+ * kiwi-dma.c: false when the memory could not be reached. Each call counts one
+ * transaction for each stretch of the range that lies in one target.
+ */
+bool kiwi_dma_read(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
+                   void *buf, uint64_t len);
+bool kiwi_dma_write(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
+                    const void *buf, uint64_t len);
+/* The last byte becomes visible after the rest and after all earlier writes. */
+bool kiwi_dma_publish(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
+                      const void *buf, uint64_t len);
+
+/* kiwi-pbl.c */
+enum kiwi_status kiwi_pbl_load(KiwiState *k, KiwiCall *c, size_t field,
+                               uint64_t length, KiwiPbl **pbl);
+enum kiwi_status kiwi_pbl_check(KiwiState *k, KiwiCall *c, size_t field,
+                                uint64_t length, const KiwiPblLimits *limits);
+bool kiwi_pbl_read(KiwiState *k, enum kiwi_diag_dma_kind kind,
+                   const KiwiPbl *pbl, uint64_t off, void *buf, uint64_t len);
+bool kiwi_pbl_write(KiwiState *k, enum kiwi_diag_dma_kind kind,
+                    const KiwiPbl *pbl, uint64_t off, const void *buf,
+                    uint64_t len);
+bool kiwi_pbl_publish(KiwiState *k, enum kiwi_diag_dma_kind kind,
+                      const KiwiPbl *pbl, uint64_t off, const void *buf,
+                      uint64_t len);
+void kiwi_pbl_free(KiwiPbl *pbl);
+
+#endif /* KIWI_H */

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kiwi-snic: objects, ports, and the seam to the RC transport (snic-rc-*.c).
+ * All code runs in the main loop or in MMIO handlers, under the BQL. MMIO
+ * handlers access no memory and send no frame: they schedule a bottom half.
+ */
+#ifndef SNIC_H
+#define SNIC_H
+
+#include "kiwi.h"
+#include "net/net.h"
+#include "qemu/queue.h"
+
+#include "kiwi_abi/snic.h"
+
+#define TYPE_KIWI_SNIC "kiwi-snic"
+OBJECT_DECLARE_SIMPLE_TYPE(SnicState, KIWI_SNIC)
+
+#define SNIC_PORTS_MAX 2
+#define SNIC_FRAME_MAX 4608     /* the largest frame, room for every header */
+
+typedef struct SnicQp SnicQp;
+typedef struct SnicRc SnicRc;               /* transport: one QP */
+typedef struct SnicRcDevice SnicRcDevice;   /* transport: one device */
+
+/*
+ * Numbers 1..max and the objects they name. Freed numbers are used again in the
+ * order they were freed, after all that were never used; reuse counts how often
+ * a number was given out, so that epochs and tags differ.
+ */
+typedef struct SnicTable {
+    uint32_t max;
+    uint32_t live;
+    uint32_t fresh;             /* lowest number never used */
+    void **object;
+    uint32_t *reuse;
+    uint32_t *freed;            /* ring of freed numbers */
+    uint32_t freed_head;
+    uint32_t freed_count;
+    uint16_t diag;              /* KIWI_DIAG_LIVE_* */
+} SnicTable;
+
+typedef struct SnicPd {
+    uint32_t number;
+    uint32_t users;
+} SnicPd;
+
+typedef struct SnicMr {
+    uint32_t number;
+    uint32_t key;
+    SnicPd *pd;
+    uint32_t access;            /* KIWI_ACCESS_* */
+    uint64_t iova;
+    uint64_t length;
+    KiwiPbl *mem;
+} SnicMr;
+
+typedef struct SnicCq {
+    uint32_t number;
+    uint16_t epoch;
+    uint32_t db_page;
+    uint32_t eqn;
+    uint32_t users;
+    uint8_t log2;
+    uint8_t arm;                /* 0, KIWI_DB_CQ_ARM or KIWI_DB_CQ_ARM_SOLICITED */
+    bool error;                 /* for good */
+    uint8_t error_code;         /* enum kiwi_cq_error */
+    uint16_t arm_index;
+    uint64_t ci_offset;
+    uint32_t pi;                /* CQEs written */
+    uint32_t ci;                /* consumed, by the record as last read */
+    uint32_t solicited_pi;      /* behind the last CQE that counts as solicited */
+    KiwiPbl *mem;
+    QTAILQ_ENTRY(SnicCq) work;  /* on SnicState.cq_work: arm or error to look at */
+    bool queued;
+} SnicCq;
+
+/* A send or receive queue in the memory of the host. Indices are free-running. */
+typedef struct SnicQueue {
+    KiwiPbl *mem;
+    uint8_t log2;               /* entries */
+    uint8_t shift;              /* bytes of an entry, 2^n */
+    uint16_t pi;                /* behind the last entry handed over */
+    uint16_t ci;                /* behind the last entry given back by a CQE */
+} SnicQueue;
+
+/* struct kiwi_qp_attr in host order, and what it resolves to. */
+typedef struct SnicQpAttr {
+    uint8_t mtu;
+    uint8_t port;               /* from 1 */
+    uint8_t timeout;
+    uint8_t retry_cnt;
+    uint8_t rnr_retry;
+    uint8_t min_rnr_timer;
+    uint8_t max_rd_atomic;
+    uint8_t max_dest_rd_atomic;
+    uint8_t hop_limit;          /* never 0 once AV was given */
+    uint8_t traffic_class;
+    uint8_t sgid_index;
+    uint8_t dmac[6];
+    uint8_t dgid[16];
+    uint8_t sgid[16];           /* copied from the port's table with AV */
+    bool ipv4;                  /* both GIDs are ::ffff:a.b.c.d */
+    uint16_t udp_sport;         /* as given: 0 lets the device choose */
+    uint32_t dest_qpn;
+    uint32_t sq_psn;
+    uint32_t rq_psn;
+    uint32_t access;
+    uint32_t flow_label;
+} SnicQpAttr;
+
+struct SnicQp {
+    SnicState *s;
+    uint32_t number;
+    uint16_t epoch;
+    uint32_t db_page;
+    uint8_t flags;              /* KIWI_QP_* */
+    uint8_t state;              /* enum kiwi_qp_state */
+    SnicPd *pd;
+    SnicCq *send_cq;
+    SnicCq *recv_cq;
+    SnicQueue sq;
+    SnicQueue rq;
+    SnicQpAttr attr;
+    SnicRc *rc;                 /* owned by the transport */
+};
+
+typedef struct SnicPortCounters {
+    uint64_t tx_frames;
+    uint64_t tx_bytes;
+    uint64_t rx_frames;
+    uint64_t rx_bytes;
+    uint64_t rx_not_roce;
+    uint64_t rx_icrc_encapsulated;
+    uint64_t rx_malformed;
+    uint64_t rx_no_qp;
+    uint64_t out_of_sequence;
+    uint64_t duplicate_request;
+    uint64_t packet_seq_err;
+    uint64_t local_ack_timeout_err;
+    uint64_t rnr_nak_sent;
+    uint64_t rnr_nak_rcvd;
+    uint64_t rnr_nak_retry_err;
+    uint64_t retry_exceeded_err;
+    uint64_t remote_access_err;
+    uint64_t retransmitted;
+} SnicPortCounters;
+
+typedef struct SnicGid {
+    uint8_t type;               /* enum kiwi_gid_type */
+    uint8_t gid[16];
+} SnicGid;
+
+typedef struct SnicRxSlot {
+    uint32_t len;
+    uint8_t frame[SNIC_FRAME_MAX];
+} SnicRxSlot;
+
+typedef struct SnicPort {
+    SnicState *s;
+    uint8_t number;             /* from 1 */
+    NICConf conf;
+    NICState *nic;
+
+    bool enabled;
+    bool active;                /* as last reported */
+    uint8_t mtu;                /* enum kiwi_mtu in force */
+    SnicGid *gids;
+    SnicPortCounters count;
+
+    /* Received and not yet processed: a ring, emptied by the bottom half. */
+    SnicRxSlot *rx;
+    uint32_t rx_head;
+    uint32_t rx_count;
+    QEMUBH *rx_bh;
+
+    /* Faults on transmit, in 1/10000 */
+    uint32_t drop;
+    uint32_t reorder;
+    uint64_t random;
+    uint64_t dropped;
+    uint64_t reordered;
+    uint8_t *held;              /* a frame that others overtake */
+    uint32_t held_len;
+    uint32_t held_for;
+    QEMUTimer *held_timer;
+} SnicPort;
+
+struct SnicState {
+    KiwiState parent_obj;
+
+    /* Properties: what QUERY_CAPS reports */
+    uint32_t max_pd;
+    uint32_t max_mr;
+    uint32_t max_cq;
+    uint32_t max_qp;
+    uint64_t max_mr_size;
+    uint32_t max_mr_pages;
+    uint32_t max_inline;
+    uint32_t max_msg_size;
+    uint32_t link_mbps;         /* of one port */
+    uint8_t page_shift_max;
+    uint8_t pbl_table_shift_max;
+    uint8_t ports;
+    uint8_t num_gids;
+    uint8_t sq_log2_max;
+    uint8_t rq_log2_max;
+    uint8_t cq_log2_max;
+    uint8_t max_sge;
+    uint8_t max_rd_atomic;
+    uint8_t mtu_max;
+    uint64_t seed;
+
+    SnicTable pds;
+    SnicTable mrs;
+    SnicTable cqs;
+    SnicTable qps;
+
+    QTAILQ_HEAD(, SnicCq) cq_work;
+    QEMUBH *cq_bh;
+
+    SnicPort port[SNIC_PORTS_MAX];
+    SnicRcDevice *rc;           /* owned by the transport */
+};
+
+/* --- What the core gives the transport --------------------------------- */
+
+/* The values are those of kiwi_cqe.vendor_err. */
+typedef enum SnicVendorErr {
+    SNIC_OK = 0,
+    SNIC_ERR_KEY = 1,           /* unknown, or of another PD */
+    SNIC_ERR_BOUNDS = 2,
+    SNIC_ERR_RIGHT = 3,
+    SNIC_ERR_DMA = 4,
+    SNIC_ERR_FORMAT = 5,        /* malformed WQE or RQE */
+    SNIC_ERR_PEER = 6,          /* NAK */
+    SNIC_ERR_SILENT = 7,        /* no answer from the peer */
+} SnicVendorErr;
+
+/*
+ * Memory by key. @need is one KIWI_ACCESS_* that the region must grant, or 0.
+ * They check key, PD, right, bounds, in this order; a length of 0 is checked
+ * too: do not call where the rules let an empty range pass without a key.
+ */
+SnicVendorErr snic_mr_check(SnicState *s, SnicPd *pd, uint32_t key,
+                            uint64_t addr, uint64_t len, uint32_t need);
+SnicVendorErr snic_mr_read(SnicState *s, SnicPd *pd, uint32_t key,
+                           uint64_t addr, void *buf, uint64_t len,
+                           uint32_t need);
+SnicVendorErr snic_mr_write(SnicState *s, SnicPd *pd, uint32_t key,
+                            uint64_t addr, const void *buf, uint64_t len,
+                            uint32_t need);
+/*
+ * One 8-byte little-endian value, host order in @old: CMP_SWAP when @compare is
+ * not NULL, else FETCH_ADD. Needs REMOTE_ATOMIC. The caller checks alignment.
+ */
+SnicVendorErr snic_mr_atomic(SnicState *s, SnicPd *pd, uint32_t key,
+                             uint64_t addr, uint64_t swap_add,
+                             const uint64_t *compare, uint64_t *old);
+
+/*
+ * Reads @count entries from @index on into @buf, wrapping with the ring: one
+ * transaction for each contiguous stretch. False: the ring cannot be read.
+ */
+bool snic_queue_read(SnicState *s, const SnicQueue *q, uint16_t index,
+                     unsigned count, void *buf);
+
+/*
+ * Writes a CQE; the phase is filled in here, so @cqe->flags holds the others
+ * only. A CQ in error drops it. An overrun is handled later, from a bottom
+ * half: the QPs of the CQ then see snic_rc_fail().
+ */
+void snic_cqe_push(SnicState *s, SnicCq *cq, const struct kiwi_cqe *cqe);
+
+/* To the asynchronous event queue. */
+static inline void snic_event(SnicState *s, enum kiwi_event type, uint8_t code,
+                              uint32_t id, uint32_t info)
+{
+    kiwi_async_event(KIWI(s), type, code, id, info);
+}
+
+SnicQp *snic_qp_find(SnicState *s, uint32_t number);    /* NULL: none */
+SnicPort *snic_port(SnicState *s, unsigned number);     /* number from 1, valid */
+/* Enabled and link up: it sends and accepts. */
+bool snic_port_active(const SnicPort *port);
+/* Sends, drops or holds back; @frame is the caller's again. From bottom halves only. */
+void snic_port_send(SnicPort *port, const uint8_t *frame, size_t len);
+/* No access to memory and no frame while false (FATAL, reset). */
+static inline bool snic_running(SnicState *s)
+{
+    return kiwi_running(KIWI(s));
+}
+
+/* --- What the transport gives the core ---------------------------------- */
+
+/* Once in the life of the device model. */
+void snic_rc_init(SnicState *s);
+void snic_rc_exit(SnicState *s);
+
+/* @qp is filled in, in RESET. Destroy: no CQE, no event, no access afterwards. */
+void snic_rc_create(SnicQp *qp);
+void snic_rc_destroy(SnicQp *qp);
+/*
+ * The transition was validated, @qp->state and @qp->attr are the new ones, @mask
+ * tells which attributes were given. To RESET: drop all work and set the
+ * indices of both queues to 0 (S-21). To ERR: flush.
+ */
+void snic_rc_modify(SnicQp *qp, uint8_t old_state, uint32_t mask);
+/* Fills in sq_psn and rq_psn as QUERY_QP reports them. */
+void snic_rc_query(SnicQp *qp, uint32_t *sq_psn, uint32_t *rq_psn);
+/* The producer index of the queue has been advanced. From an MMIO handler. */
+void snic_rc_sq_doorbell(SnicQp *qp);
+void snic_rc_rq_doorbell(SnicQp *qp);
+/*
+ * A CQ of the QP is in error: state ERR, flush. The core raises QP_ERROR.
+ */
+void snic_rc_fail(SnicQp *qp);
+/*
+ * An Ethernet frame to the port's own MAC, untagged, IP, UDP 4791 by its
+ * headers; everything behind them is unchecked. Valid until return.
+ */
+void snic_rc_rx(SnicPort *port, const uint8_t *frame, size_t len);
+
+/* --- Between the files of the core -------------------------------------- */
+
+/* snic-table.c */
+void snic_table_init(SnicTable *t, uint32_t max, uint16_t diag);
+void snic_table_free(SnicTable *t);
+uint32_t snic_table_add(SnicState *s, SnicTable *t, void *object); /* 0: full */
+void snic_table_del(SnicState *s, SnicTable *t, uint32_t number);
+void *snic_table_get(const SnicTable *t, uint32_t number);
+
+/* snic-cmd.c */
+extern const KiwiCommand snic_commands[];
+extern const size_t snic_num_commands;
+
+#endif /* SNIC_H */

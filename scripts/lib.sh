@@ -48,7 +48,7 @@ recipe_key() { # WORDS...: the hash of the words and of the calling script
 manifest_write() ( # FOLDER
 	cd "$1"
 	find . -type l -printf '%p -> %l\n' | sort >.links
-	find . -type f ! -name .manifest -print0 | sort -z |
+	find . -type f ! -name '.manifest*' -print0 | sort -z |
 		xargs -0r sha256sum >.manifest.new
 	mv .manifest.new .manifest
 )
@@ -91,7 +91,7 @@ apt_private() { # COMMAND [ARGS...]: apt-get or apt-cache with the private confi
 		-o Dir::Cache="$KIWI_CACHE/apt" \
 		-o Dir::Cache::pkgcache=pkgcache.bin \
 		-o Dir::Cache::srcpkgcache=srcpkgcache.bin \
-		-o Acquire::Languages=none -o Acquire::Retries=3 \
+		-o Acquire::Languages=none -o Acquire::GzipIndexes=false -o Acquire::Retries=3 \
 		-o APT::Sandbox::User=root "$@"
 }
 
@@ -126,32 +126,45 @@ apt_refresh() {
 apt_ready() { [ -e "$KIWI_CACHE/apt/ready" ] || apt_refresh; }
 
 deb_field() { # FIELD PACKAGE[=VERSION]
-	apt_private apt-cache show --no-all-versions "$2" | sed -n "s/^$1: //p" | head -n 1
+	apt_private apt-cache show --no-all-versions "$2" | awk -v f="$1:" '$1 == f && !n++ { sub(/[^ ]* /, ""); print }'
 }
 
-deb_fetch() { # PACKAGE[=VERSION]: print the path of the package in the cache
-	local name sum file tmp
-	name=$(deb_field Filename "$1")
-	sum=$(deb_field SHA256 "$1")
-	[ -n "$sum" ] || die "Debian's archive has no package $1"
-	file=$KIWI_CACHE/deb/$(basename "$name")
+deb_table() { # PACKAGE[=VERSION]...: lines of NAME=VERSION, file name, SHA256
+	apt_private apt-cache show --no-all-versions "$@" | awk '
+		$1 == "Package:" { p = $2 } $1 == "Version:" { v = $2 }
+		$1 == "Filename:" { n = split($2, f, "/") }
+		$1 == "SHA256:" { print p "=" v, f[n], $2 }'
+}
+
+deb_fetch() { # PACKAGE[=VERSION]...: print their paths in the cache, fetched if need be
+	local table deb file sum tmp wanted=() files=()
+	table=$(deb_table "$@")
+	[ "$(wc -l <<<"$table")" = $# ] || die "Debian's archive lacks one of: $*"
 	mkdir -p "$KIWI_CACHE/deb"
-	if ! sha256sum --check --status <<<"$sum  $file" 2>/dev/null; then
+	while read -r deb file sum; do
+		files+=("$KIWI_CACHE/deb/$file")
+		sha256sum --check --status <<<"$sum  ${files[-1]}" 2>/dev/null || wanted+=("$deb")
+	done <<<"$table"
+	if [ "${#wanted[@]}" -gt 0 ]; then
+		note "fetching ${wanted[*]}"
 		scratch_dir tmp
-		note "fetching $(basename "$name")"
-		(cd "$tmp" && apt_private apt-get download "$1" >&2) || return 1
-		mv -- "$tmp"/*.deb "$file"
+		(cd "$tmp" && apt_private apt-get download "${wanted[@]}" >&2 && mv -- *.deb "$KIWI_CACHE/deb/")
 	fi
-	echo "$file"
+	printf '%s\n' "${files[@]}"
 }
 
 deb_unpack() { # FOLDER PACKAGE[=VERSION]...
-	local out=$1 p file
+	local out=$1 files file
 	shift
-	for p in "$@"; do
-		file=$(deb_fetch "$p")
+	files=$(deb_fetch "$@")
+	while read -r file; do
 		dpkg -x "$file" "$out"
-	done
+	done <<<"$files"
+}
+
+cpio_pack() { # FOLDER: its content as an lz4 initramfs on standard output
+	(cd "$1" && find . -mindepth 1 | sort |
+		cpio --quiet -o -H newc -R 0:0 --reproducible) | lz4 -lq1
 }
 
 as_root() {

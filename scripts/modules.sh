@@ -17,6 +17,7 @@ fi
 kernel=$("$top/scripts/kernel.sh" "$name")
 src=$out/src
 mkdir -p "$src"
+ln -sfn "$kernel" "$out/kernel"
 exec 9>"$out/.lock"
 flock 9
 
@@ -27,10 +28,10 @@ for d in include firmware-abi Kbuild; do
 	ln -sfn "$top/$d" "$src/$d"
 done
 (cd "$top" && for d in $folders; do
-	[ ! -d "$d" ] || find "$d" -type f \( -name '*.[chS]' -o -name Kbuild -o -name Kconfig \)
+	[ ! -d "$d" ] || find "$d" -type f \( -name '*.[chS]' -o -name Kbuild \) ! -name "*.mod.c"
 done) | while read -r file; do
 	mkdir -p "$src/${file%/*}"
-	[ -L "$src/$file" ] || ln -s "$top/$file" "$src/$file"
+	[ -L "$src/$file" ] || ln -sf "$top/$file" "$src/$file"
 done
 
 # Modules that are not there yet are built as nothing.

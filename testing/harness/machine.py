@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The emulated host: from a description to the command line of QEMU."""
+
+import dataclasses
+import pathlib
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = TOP / "build"
+
+# Devices by the switch that they share. A group of one has a root port of its own.
+TOPOLOGIES = {
+    "pair": (("snic0", "xpu0"), ("snic1", "xpu1")),
+    "flat": (("snic0",), ("xpu0",), ("snic1",), ("xpu1",)),
+    "one-switch": (("snic0", "xpu0", "snic1", "xpu1"),),
+    "single": (("snic0", "xpu0"),),
+    "bare": (),
+}
+PORTS = 2       # of a SNIC; port n of each is on wire n
+TYPES = {"snic": "kiwi-snic", "xpu": "xpu"}
+
+
+@dataclasses.dataclass
+class Machine:
+    """What a scenario may choose about the host it runs in."""
+    kernel: str = "debian-6.12"
+    topology: str = "pair"
+    smp: int = 2
+    memory: str = "1G"
+    vram: str = "4G"
+    iommu: str = "off"          # off, on, or ats (device IOTLBs too)
+    pciehp: bool = False        # native PCIe hotplug in place of ACPI's
+    icount: bool = False        # one vCPU that counts instructions, reproducible
+    pcap: bool = False          # each port's frames to LOG/snicNpM.pcap
+    rdma: bool = False          # the guest has rdma-core and perftest
+    vnet: bool = None           # a virtio-net on wire 0; by default with rdma
+    props: dict = dataclasses.field(default_factory=dict)   # device -> {property: value}
+    extra: list = dataclasses.field(default_factory=list)   # more arguments of QEMU
+    append: str = ""            # more of the kernel's command line
+
+    def __post_init__(self):
+        if self.topology not in TOPOLOGIES:
+            raise ValueError(f"no topology '{self.topology}'; there are: "
+                             + ", ".join(TOPOLOGIES))
+        if self.iommu not in ("off", "on", "ats"):
+            raise ValueError(f"iommu is off, on or ats, not '{self.iommu}'")
+        if self.vnet is None:
+            self.vnet = self.rdma
+        unknown = set(self.props) - set(self.devices())
+        if unknown:
+            raise ValueError(f"no device {', '.join(sorted(unknown))} in topology "
+                             f"'{self.topology}'")
+
+    def devices(self):
+        """The ids of the devices, which are their names in QOM too."""
+        return [d for group in TOPOLOGIES[self.topology] for d in group]
+
+    def initramfs(self):
+        name = "initramfs-rdma.img" if self.rdma else "initramfs.img"
+        return BUILD / self.kernel / name
+
+    def cmdline(self):
+        """The kernel's command line."""
+        words = ["console=ttyS0", "panic=-1", "oops=panic", "iomem=relaxed"]
+        if self.iommu != "off":
+            words.append("intel_iommu=on")
+        if self.icount:
+            words += ["nokaslr", "random.trust_cpu=off"]
+        return " ".join(words + self.append.split())
+
+    def arguments(self, log, initramfs=None):
+        """The arguments of QEMU, without the serial ports and the monitor."""
+        args = ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+                "-machine", "q35", "-cpu", "max", "-m", self.memory,
+                "-global", "q35-pcihost.pci-hole64-size=256G",
+                "-kernel", BUILD / self.kernel / "kernel/vmlinuz",
+                "-initrd", initramfs or self.initramfs(),
+                "-append", self.cmdline()]
+        if self.icount:
+            args += ["-accel", "tcg,thread=single", "-smp", "1", "-seed", "7",
+                     "-icount", "shift=0,sleep=off",
+                     "-rtc", "base=2020-01-01T00:00:00,clock=vm"]
+        else:
+            args += ["-accel", "tcg,thread=multi", "-smp", str(self.smp)]
+        if self.pciehp:
+            args += ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"]
+        if self.iommu != "off":
+            ats = ",device-iotlb=on" if self.iommu == "ats" else ""
+            args += ["-device", "intel-iommu,intremap=on" + ats]
+        return [str(a) for a in args + self._fabric(log) + self.extra]
+
+    def _fabric(self, log):
+        args = []
+        for n, group in enumerate(TOPOLOGIES[self.topology]):
+            args += ["-device", f"pcie-root-port,id=rp{n},chassis={n},slot={n}"]
+            if len(group) == 1:
+                args += self._endpoint(group[0], f"rp{n}", log)
+                continue
+            args += ["-device", f"x3130-upstream,id=up{n},bus=rp{n}"]
+            for m, name in enumerate(group):
+                args += ["-device", f"xio3130-downstream,id=dn{n}{m},bus=up{n},"
+                                    f"chassis={16 + n},slot={m}"]
+                args += self._endpoint(name, f"dn{n}{m}", log)
+        if self.vnet:
+            args += self._netdev("vnet0", 0, log)
+            args += ["-device", "virtio-net-pci,id=vnet0,netdev=vnet0,"
+                                "mac=52:54:00:4b:ff:00"]
+        return args
+
+    def _endpoint(self, name, bus, log):
+        kind, number = name[:-1], int(name[-1])
+        args, props = [], {"id": name, "bus": bus}
+        if kind == "snic":
+            for port in range(PORTS):
+                netdev = f"{name}p{port}"
+                args += self._netdev(netdev, port, log)
+                props[f"netdev{port}"] = netdev
+                props[f"mac{port}"] = f"52:54:00:4b:{number:02x}:{port:02x}"
+        else:
+            props["vram-size"] = self.vram
+        props.update(self.props.get(name, {}))
+        text = ",".join(f"{key}={value}" for key, value in props.items())
+        return args + ["-device", f"{TYPES[kind]},{text}"]
+
+    def _netdev(self, name, wire, log):
+        args = ["-netdev", f"hubport,id={name},hubid={wire}"]
+        if self.pcap:
+            args += ["-object", f"filter-dump,id=dump-{name},netdev={name},"
+                                f"maxlen=65535,file={log / name}.pcap"]
+        return args

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A running emulated host: root commands in the guest, QMP, logs.
+
+    with VM(topology="pair", iommu="on") as vm:
+        vm.load("kiwi_snic")
+        print(vm.sh("kiwictl list"))
+
+QEMU dies with the process that started it. Start a VM from the main thread.
+"""
+
+import base64
+import json
+import os
+import pathlib
+import re
+import secrets
+import select
+import shlex
+import signal
+import socket
+import subprocess
+import time
+
+from machine import BUILD, TOP, Machine
+
+LOGS = BUILD / "log"
+BOOT_TIMEOUT = 180
+CHUNK = 8192        # as much as the guest's serial driver holds for a slow reader
+# A slow machine may stretch every timeout of the guest.
+STRETCH = float(os.environ.get("KIWI_TIMEOUT_STRETCH", "1"))
+
+PANIC = re.compile(rb"Kernel panic - not syncing: .*")
+COMPLAINT = re.compile(
+    r"WARNING:|BUG:|Oops|refcount_t|Kernel panic|general protection fault|"
+    r"KASAN|UBSAN|KCSAN|soft lockup|rcu.*detected stall|blocked for more than|"
+    r"possible .*deadlock|bad unlock balance|unreferenced object|"
+    r"DMA-API: .*(error|warning|not freed|leak)|DMAR: .*[Ff]ault|use-after-free")
+TAINT_ALLOWED = 1 << 12 | 1 << 13       # out of tree, unsigned
+
+
+class VMError(Exception):
+    """The host or its guest is not as it should be."""
+
+
+class GuestTimeout(VMError):
+    """The guest did not answer in time; the VM is of no more use."""
+
+
+class CommandFailed(VMError):
+    """A command that had to succeed did not."""
+
+
+class VM:
+    """See the module's text. The keywords are Machine's, and:
+
+    name     names the folder of the logs, build/log/NAME
+    files    {guest path: bytes or host path}, laid into the guest before it boots
+    boot     False: QEMU is started stopped, for tests that need no guest
+    """
+
+    running = []
+
+    def __init__(self, name="vm", files=None, boot=True, **machine):
+        self.machine = Machine(**machine)
+        self.log = pathlib.Path(os.environ.get("KIWI_LOG", LOGS / name))
+        if self.running:
+            self.log = self.log / f"vm{len(self.running) + 1}"
+        self.log.mkdir(parents=True, exist_ok=True)
+        self.console_path = self.log / "console.log"
+        self.events = []
+        self._broken = None
+        self._console_seen = 0
+        self._agent_buffer = b""
+        self._qmp_buffer = b""
+        self._commands = open(self.log / "commands.log", "w", encoding="utf-8")
+        initramfs = self._add_files(files) if files else None
+        self._start(initramfs, boot)
+        try:
+            self._qmp_greet()
+            if boot:
+                self._wait_boot()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    # Commands in the guest
+
+    def run(self, command, timeout=60, check=False):
+        """Runs a shell command as root: (exit status, what it printed)."""
+        rc, output = self.run_bytes(command, timeout)
+        text = output.decode("utf-8", "replace")
+        if check and rc:
+            raise CommandFailed(f"exit status {rc} of: {command}\n{text}")
+        return rc, text
+
+    def sh(self, command, timeout=60):
+        """What a command that must succeed prints."""
+        return self.run(command, timeout, check=True)[1]
+
+    def run_bytes(self, command, timeout=60):
+        """As run(), with the output untouched."""
+        script = command.encode()
+        if len(script) > 4096:
+            self.put("/run/script", script)
+            script = b"sh /run/script"
+        self._commands.write(f"$ {command}\n")
+        self._commands.flush()
+        rc, output = self._request(script, timeout)
+        self._commands.write(output.decode("utf-8", "replace") + f"[{rc}]\n")
+        self._commands.flush()
+        return rc, output
+
+    def put(self, path, data, mode=0o644):
+        """Writes a file of the guest; a large one is better among the VM's files."""
+        quoted = shlex.quote(path)
+        self.sh(f"mkdir -p $(dirname {quoted}) && : >{quoted} && chmod {mode:o} {quoted}")
+        for at in range(0, len(data), CHUNK):
+            chunk = data[at:at + CHUNK]
+            rc, output = self._request(f"head -c {len(chunk)} >>{quoted}".encode(),
+                                       60, chunk)
+            if rc:
+                raise CommandFailed(f"cannot write {path}: {output.decode()}")
+
+    def get(self, path):
+        """Reads a file of the guest."""
+        rc, output = self.run_bytes(f"cat {shlex.quote(path)}")
+        if rc:
+            raise CommandFailed(f"cannot read {path}: {output.decode('utf-8', 'replace')}")
+        return output
+
+    def load(self, *modules):
+        """Loads modules, in the order given, with all they depend on."""
+        for module in modules:
+            self.sh(f"modprobe {module}", timeout=120)
+
+    def dmesg(self):
+        """The kernel's log."""
+        return self.sh("dmesg")
+
+    # The emulator
+
+    def qmp(self, command, **arguments):
+        """Runs a QMP command and returns its result; _ in a name stands for -."""
+        request = {"execute": command}
+        if arguments:
+            request["arguments"] = {k.replace("_", "-"): v for k, v in arguments.items()}
+        self._qmp.sendall(json.dumps(request).encode() + b"\n")
+        deadline = time.monotonic() + 60 * STRETCH
+        while True:
+            reply = self._qmp_message(deadline, command)
+            if "return" in reply:
+                return reply["return"]
+            if "error" in reply:
+                raise VMError(f"QMP {command}: {reply['error']['desc']}")
+            self.events.append(reply)
+
+    def hmp(self, command):
+        """Runs a command of QEMU's human monitor and returns its text."""
+        return self.qmp("human-monitor-command", command_line=command)
+
+    def qom_get(self, device, prop):
+        """A property of a device, by the device's id."""
+        return self.qmp("qom-get", path=f"/machine/peripheral/{device}", property=prop)
+
+    def qom_set(self, device, prop, value):
+        """Sets a property of a device, by the device's id."""
+        self.qmp("qom-set", path=f"/machine/peripheral/{device}", property=prop, value=value)
+
+    def wait_event(self, name, timeout=60):
+        """Waits for a QMP event and returns it; earlier ones count."""
+        deadline = time.monotonic() + timeout * STRETCH
+        while True:
+            for event in self.events:
+                if event["event"] == name:
+                    self.events.remove(event)
+                    return event
+            self.events.append(self._qmp_message(deadline, f"event {name}"))
+
+    # State
+
+    def alive(self):
+        """Whether QEMU runs."""
+        return self._qemu.poll() is None
+
+    def console(self):
+        """What the guest printed on its console."""
+        return self.console_path.read_bytes().decode("utf-8", "replace")
+
+    def problems(self):
+        """What is wrong with the guest now, as a list of lines; empty is good."""
+        if not self.alive():
+            return [f"QEMU has ended with status {self._qemu.returncode}"]
+        if self._broken:
+            return [self._broken]
+        found = [line for line in self.dmesg().splitlines() if COMPLAINT.search(line)]
+        tainted = int(self.sh("cat /proc/sys/kernel/tainted"))
+        if tainted & ~TAINT_ALLOWED:
+            found.append(f"the kernel is tainted: {tainted:#x}")
+        return found
+
+    def close(self):
+        """Ends QEMU."""
+        if self.alive():
+            try:
+                self._qmp.sendall(b'{"execute": "quit"}\n')
+                self._qemu.wait(10)
+            except (OSError, subprocess.TimeoutExpired):
+                self._qemu.kill()
+        self._qemu.wait()
+        self._agent.close()
+        self._qmp.close()
+        self._commands.close()
+        if self in VM.running:
+            VM.running.remove(self)
+
+    # Below: how it is done
+
+    def _request(self, script, timeout, data=None):
+        if self._broken:
+            raise VMError(f"the VM is of no more use: {self._broken}")
+        mark = secrets.token_hex(8) + ("" if data is None else "+")
+        request = f"{mark} {base64.b64encode(script).decode()}\n".encode()
+        self._agent.sendall(request + (data or b""))
+        end = re.compile(b"\n%s ([0-9]+)\n" % re.escape(mark.encode()))
+        match = self._await_agent(end, timeout, f"of: {script.decode('utf-8', 'replace')}")
+        output = self._agent_buffer[:match.start()]
+        self._agent_buffer = self._agent_buffer[match.end():]
+        return int(match[1]), output
+
+    def _add_files(self, files):
+        """An initramfs with more files, as one more archive at its end."""
+        out = self.log / "initramfs.img"
+        tree = self.log / "files"
+        subprocess.run(["rm", "-rf", tree], check=True)
+        for path, content in files.items():
+            target = tree / path.lstrip("/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, bytes):
+                target.write_bytes(content)
+                target.chmod(0o755)
+            else:
+                subprocess.run(["cp", "-L", content, target], check=True)
+        with open(out, "wb") as image:
+            image.write(self.machine.initramfs().read_bytes())
+            image.flush()
+            subprocess.run("find . -mindepth 1 | cpio --quiet -o -H newc -R 0:0 | lz4 -lq1",
+                           shell=True, cwd=tree, stdout=image, check=True)
+        return out
+
+    def _start(self, initramfs, boot):
+        self._agent, agent = socket.socketpair()
+        self._qmp, qmp = socket.socketpair()
+        arguments = self.machine.arguments(self.log, initramfs) + [
+            "-serial", f"file:{self.console_path}",
+            "-chardev", f"socket,id=agent,fd={agent.fileno()}",
+            "-serial", "chardev:agent",
+            "-chardev", f"socket,id=qmp,fd={qmp.fileno()}",
+            "-mon", "chardev=qmp,mode=control"]
+        if not boot:
+            arguments.append("-S")
+        command = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64"] + arguments
+        (self.log / "qemu.cmd").write_text(shlex.join(command) + "\n", encoding="utf-8")
+        self.console_path.write_bytes(b"")
+        with open(self.log / "qemu.log", "wb") as output:
+            self._qemu = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                pass_fds=(agent.fileno(), qmp.fileno()), env=qemu_environment())
+        agent.close()
+        qmp.close()
+        VM.running.append(self)
+
+    def _wait_boot(self):
+        match = self._await_agent(re.compile(b"agent-ready\n"), BOOT_TIMEOUT, "of the boot")
+        self._agent_buffer = self._agent_buffer[match.end():]
+
+    def _await_agent(self, pattern, timeout, what):
+        deadline = time.monotonic() + timeout * STRETCH
+        start = 0
+        while True:
+            match = pattern.search(self._agent_buffer, start)
+            if match:
+                return match
+            start = max(0, len(self._agent_buffer) - 64)
+            self._check_alive()
+            if time.monotonic() > deadline:
+                self._fail(GuestTimeout, f"no end {what} after {timeout} s\n"
+                           + self._agent_buffer[-4096:].decode("utf-8", "replace"))
+            if select.select([self._agent], [], [], 0.2)[0]:
+                try:
+                    self._agent_buffer += self._agent.recv(1 << 16)
+                except ConnectionError:
+                    pass
+
+    def _check_alive(self):
+        with open(self.console_path, "rb") as console:
+            console.seek(self._console_seen)
+            text = console.read()
+        panic = PANIC.search(text)
+        if panic:
+            try:        # it reboots, that is, ends, after the last of its report
+                self._qemu.wait(10)
+            except subprocess.TimeoutExpired:
+                pass
+            self._fail(VMError, panic[0].decode("utf-8", "replace"))
+        self._console_seen += max(0, len(text) - 256)
+        if not self.alive():
+            self._fail(VMError, f"QEMU ended with status {self._qemu.returncode}\n"
+                       + (self.log / "qemu.log").read_text("utf-8", "replace")[-4096:])
+
+    def _fail(self, error, text):
+        self._broken = text.splitlines()[0]
+        tail = "\n".join(self.console().splitlines()[-60:])
+        raise error(f"{text}\n--- end of the console ---\n{tail}")
+
+    def _qmp_greet(self):
+        self._qmp_message(time.monotonic() + 60 * STRETCH, "greeting")
+        self.qmp("qmp_capabilities")
+
+    def _qmp_message(self, deadline, what):
+        while b"\n" not in self._qmp_buffer:
+            if not self.alive():
+                self._check_alive()
+            if time.monotonic() > deadline:
+                self._fail(GuestTimeout, f"QEMU gave no answer to {what}")
+            if select.select([self._qmp], [], [], 0.2)[0]:
+                try:
+                    self._qmp_buffer += self._qmp.recv(1 << 16)
+                except ConnectionError:
+                    pass
+        line, self._qmp_buffer = self._qmp_buffer.split(b"\n", 1)
+        return json.loads(line)
+
+
+def qemu_environment():
+    """The environment in which QEMU finds the device models."""
+    return dict(os.environ, LD_PRELOAD=str(BUILD / "qemu/kiwi-load.so"))
+
+
+def prepare(kernels=("debian-6.12",), rdma=False):
+    """Builds all that a VM with these kernels needs."""
+    def step(*command):
+        subprocess.run([str(c) for c in command], check=True, cwd=TOP, timeout=1800)
+    step("scripts/deps.sh", "build", "models", "boot")
+    step("make", "-s", "models", "programs")
+    for kernel in kernels:
+        step("scripts/modules.sh", kernel)
+        step("scripts/initramfs.sh", kernel, *(["--with", "rdma"] if rdma else []))
+
+
+def terminate_on_signals():
+    """Lets SIGTERM unwind like an exception, so that VMs are closed."""
+    def stop(number, _frame):
+        raise SystemExit(128 + number)
+    signal.signal(signal.SIGTERM, stop)

@@ -51,17 +51,17 @@
 #define XPU_REG_CE_LEN			0x110	/* u64: bytes, 1..MAX_LEN */
 #define XPU_REG_CE_CTRL			0x118	/* u32, write */
 #define   XPU_CE_CTRL_START		0x00000001U
-#define   XPU_CE_CTRL_ABORT		0x00000002U	/* alone; the command has ended when the write has */
+#define   XPU_CE_CTRL_ABORT		0x00000002U	/* alone; takes effect at once */
 #define   XPU_CE_CTRL_SRC_BUS		0x00000010U	/* SRC is a bus address */
 #define   XPU_CE_CTRL_DST_BUS		0x00000020U	/* DST is a bus address */
-#define   XPU_CE_CTRL_CLEAR		0x00000040U	/* no source: zero LEN bytes of VRAM at DST */
+#define   XPU_CE_CTRL_CLEAR		0x00000040U	/* no source: zero VRAM at DST */
 #define   XPU_CE_CTRL_TAG		0xffff0000U
 #define XPU_REG_CE_STATUS		0x11c	/* u32, read-only */
 #define   XPU_CE_STATUS_STATE		0x0000000fU	/* enum xpu_ce_state */
 #define   XPU_CE_STATUS_ERROR		0x0000ff00U	/* enum xpu_ce_error */
 #define   XPU_CE_STATUS_TAG		0xffff0000U
 #define XPU_REG_CE_DONE			0x120	/* u64, read-only: bytes moved by the command */
-#define XPU_REG_CE_FAULT		0x128	/* u64, read-only: bus address of the DMA that failed */
+#define XPU_REG_CE_FAULT		0x128	/* u64, read-only: bus address that failed */
 #define XPU_REG_CE_MAX_LEN		0x130	/* u64, read-only */
 #define XPU_REG_CE_TIMEOUT_MS		0x138	/* u32, read-only: bound on one command */
 

@@ -13,6 +13,7 @@
 #include <kiwi_abi/admin.h>
 #include <kiwi_abi/regs.h>
 
+struct class;
 struct dma_buf;
 struct kiwi_fw;
 
@@ -67,6 +68,19 @@ bool kiwi_fw_is_up(struct kiwi_fw *fw);
 int kiwi_fw_error(struct kiwi_fw *fw);
 const struct kiwi_fw_identity *kiwi_fw_identity(struct kiwi_fw *fw);
 u64 kiwi_fw_diag(struct kiwi_fw *fw, unsigned int index);
+
+/*
+ * Handles, in the caller's context or by waiting, each asynchronous event that
+ * the device had written before the call (E-5: before a number is met again).
+ * kiwi_fw_ops.event takes spinlocks only, so any lock but those may be held.
+ */
+void kiwi_fw_sync_events(struct kiwi_fw *fw);
+
+/*
+ * Class "kiwi" of all parts' character devices: a device of this class named
+ * "snic0" is /dev/kiwi/snic0, of the mode that udev says (by default 0600).
+ */
+extern struct class kiwi_fw_class;
 
 /* Commands ---------------------------------------------------------------- */
 
@@ -171,6 +185,13 @@ struct kiwi_fw_mem {
 	void (*release)(struct kiwi_fw_mem *mem);
 };
 
+/*
+ * @revoked of kiwi_fw_mem_dmabuf(): the exporter takes the memory away. Called at
+ * most once, in process context, with the buffer's reservation lock held, possibly
+ * before kiwi_fw_mem_dmabuf() has returned. The callee ends the device's access before it
+ * returns, by commands if need be; kiwi_fw unmaps after that. The callback is never
+ * running nor called once kiwi_fw_mem_release() has returned.
+ */
 struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, bool writable);
 struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u64 length,
 				       bool writable, void (*revoked)(void *arg), void *arg);

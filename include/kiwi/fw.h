@@ -14,8 +14,9 @@
 #include <kiwi_abi/regs.h>
 
 struct class;
-struct dma_buf;
 struct kiwi_fw;
+struct kiwi_fw_mem_ops;
+struct kiwi_fw_pbl_table;
 
 /* Device ------------------------------------------------------------------ */
 
@@ -46,11 +47,15 @@ struct kiwi_fw_identity {
 /**
  * struct kiwi_fw_ops - what a part's driver is told
  * @event: an asynchronous event, type checked and below KIWI_EV_COUNT; process
- *	context (the event queue's threaded interrupt), may sleep but not issue commands;
+ *	context (a worker of kiwi_fw), may sleep but not issue commands;
  *	@lost is set when events were lost before this one
- * @down: the device can no longer be used: it vanished, died or is about to be reset. Called once per
- *	start, process context, from a worker of kiwi_fw; no command works from here on.
- *	Objects of the device are gone or will be with the reset. May be NULL.
+ * @down: the device can no longer be used: it vanished, died or broke the ABI. Called at most
+ *	once per start, process context, from a worker of kiwi_fw; no command works from
+ *	here on and the device no longer reaches memory. Objects of the device are gone or
+ *	will be with the next reset. May be NULL.
+ *
+ * kiwi_fw_stop() waits for callbacks that run: it must not be called from one, nor with a lock
+ * held that one takes.
  */
 struct kiwi_fw_ops {
 	void (*event)(void *priv, const struct kiwi_eqe *eqe, bool lost);
@@ -63,6 +68,7 @@ void kiwi_fw_destroy(struct kiwi_fw *fw);
 int kiwi_fw_start(struct kiwi_fw *fw);
 void kiwi_fw_stop(struct kiwi_fw *fw, enum kiwi_reset_reason reason);
 void kiwi_fw_enable_events(struct kiwi_fw *fw);
+void kiwi_fw_fail(struct kiwi_fw *fw, enum kiwi_reset_reason reason);
 void kiwi_fw_vanished(struct kiwi_fw *fw);
 bool kiwi_fw_is_up(struct kiwi_fw *fw);
 int kiwi_fw_error(struct kiwi_fw *fw);
@@ -85,8 +91,8 @@ extern struct class kiwi_fw_class;
 /* Commands ---------------------------------------------------------------- */
 
 /**
- * struct kiwi_fw_err - why a command was refused, as the device said
- * @status: enum kiwi_status, or KIWI_ST_OK when the device did not answer
+ * struct kiwi_fw_err - what an errno alone does not say; a pointer to one may be NULL
+ * @status: enum kiwi_status, or KIWI_ST_OK when the device refused nothing
  * @field: byte offset in the input, or KIWI_ERR_FIELD_NONE
  * @value: the value refused
  * @limit: the limit it broke, or 0
@@ -98,6 +104,11 @@ struct kiwi_fw_err {
 	u64 limit;
 };
 
+/*
+ * With any of -EPROTO, -ETIMEDOUT, -EIO and -ENODEV nobody knows what the command did, and the device
+ * no longer reaches memory. Who finds a reply out of range that kiwi_fw could not
+ * check calls kiwi_fw_fail() before memory is given back.
+ */
 int kiwi_fw_exec(struct kiwi_fw *fw, u16 opcode, const void *in, size_t in_len, void *out,
 		 size_t out_len, struct kiwi_fw_err *err);
 const char *kiwi_fw_status_str(u16 status);
@@ -150,10 +161,6 @@ struct kiwi_fw_run {
 };
 
 /**
- * enum kiwi_fw_mem_path - how the device reaches memory; values of enum kiwi_path of the uAPI
- */
-
-/**
  * struct kiwi_fw_path - how the bytes travel
  * @path: enum kiwi_path
  * @reason: enum kiwi_path_reason
@@ -180,9 +187,8 @@ struct kiwi_fw_mem {
 	unsigned int nr_runs;
 	u64 length;
 	struct kiwi_fw_path path;
-	/* private: how to give it back; kiwi_fw only */
-	void *backing;
-	void (*release)(struct kiwi_fw_mem *mem);
+	/* private: */
+	const struct kiwi_fw_mem_ops *ops;
 };
 
 /*
@@ -191,23 +197,34 @@ struct kiwi_fw_mem {
  * before kiwi_fw_mem_dmabuf() has returned. The callee ends the device's access before it
  * returns, by commands if need be; kiwi_fw unmaps after that. The callback is never
  * running nor called once kiwi_fw_mem_release() has returned.
+ *
+ * The command that hands the memory to the device, and the one that takes it back, are issued
+ * between kiwi_fw_mem_lock(), which fails with -EREMOTEIO after revocation, and kiwi_fw_mem_unlock():
+ * these exclude @revoked (by the reservation lock; nothing for user memory). Locks that @revoked
+ * takes must not be held when a function of this group is called.
+ *
+ * @err: what was asked and the limit it broke, for -EINVAL, -ENOMEM and -ENOSPC if there is one
  */
-struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, bool writable);
+struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, bool writable,
+				     struct kiwi_fw_err *err);
 struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u64 length,
-				       bool writable, void (*revoked)(void *arg), void *arg);
+				       bool writable, void (*revoked)(void *arg), void *arg,
+				       struct kiwi_fw_err *err);
+int kiwi_fw_mem_lock(struct kiwi_fw_mem *mem);
+void kiwi_fw_mem_unlock(struct kiwi_fw_mem *mem);
 void kiwi_fw_mem_release(struct kiwi_fw_mem *mem);
 
 /**
  * struct kiwi_fw_pbl - a page list as a command carries it
  * @wire: for the command
- * @private: tables
  *
  * Build, send the command, release.
  */
 struct kiwi_fw_pbl {
 	struct kiwi_pbl wire;
 	/* private: tables of levels 1 and 2 */
-	void *tables;
+	struct kiwi_fw_pbl_table *tables;
+	unsigned int nr_tables;
 };
 
 /**
@@ -223,7 +240,8 @@ struct kiwi_fw_pbl_limits {
 };
 
 int kiwi_fw_pbl_build(struct kiwi_fw *fw, const struct kiwi_fw_mem *mem,
-		      const struct kiwi_fw_pbl_limits *limits, struct kiwi_fw_pbl *pbl);
+		      const struct kiwi_fw_pbl_limits *limits, struct kiwi_fw_pbl *pbl,
+		      struct kiwi_fw_err *err);
 void kiwi_fw_pbl_release(struct kiwi_fw *fw, struct kiwi_fw_pbl *pbl);
 
 #endif /* KIWI_FW_H */

@@ -32,15 +32,15 @@
 #define KIWI_REG_CAPS			0x020	/* u64: KIWI_CAP_* */
 #define   KIWI_CAP_DIAG			(1ULL << 0)	/* diagnostic block present */
 #define KIWI_REG_LIMITS			0x028	/* u32 */
-#define   KIWI_LIMITS_AQ_LOG2_MAX	0x000000ffU	/* admin queue entries, 2^n */
-#define   KIWI_LIMITS_EQ_LOG2_MAX	0x0000ff00U	/* event queue entries, 2^n */
+#define   KIWI_LIMITS_AQ_LOG2_MAX	0x000000ffU	/* admin queue entries, 2^n, 2..16 */
+#define   KIWI_LIMITS_EQ_LOG2_MAX	0x0000ff00U	/* event queue entries, 2^n, 6..23 */
 #define   KIWI_LIMITS_DB_PAGE_SHIFT	0x00ff0000U	/* doorbell page, 2^n bytes, 12..16 */
-#define KIWI_REG_CMD_TIMEOUT_MS		0x02c	/* u32: bound on one admin command */
-#define KIWI_REG_RESET_TIMEOUT_MS	0x030	/* u32: bound on a reset */
-#define KIWI_REG_HEARTBEAT_MS		0x034	/* u32: period of HEARTBEAT */
+#define KIWI_REG_CMD_TIMEOUT_MS		0x02c	/* u32: bound on one admin command, 1..60000 */
+#define KIWI_REG_RESET_TIMEOUT_MS	0x030	/* u32: bound on a reset, 1..60000 */
+#define KIWI_REG_HEARTBEAT_MS		0x034	/* u32: period of HEARTBEAT, 1..60000 */
 #define KIWI_REG_DMA_BITS		0x038	/* u32: width of DMA addresses, 32..64 */
-#define KIWI_REG_EQ_COUNT		0x03c	/* u32: event queues, 1..1024 */
-#define KIWI_REG_DB_PAGES		0x040	/* u32: doorbell pages in BAR 2 */
+#define KIWI_REG_EQ_COUNT		0x03c	/* u32: event queues, 2..1024 */
+#define KIWI_REG_DB_PAGES		0x040	/* u32: doorbell pages in BAR 2, 1.. */
 
 /* Control and status */
 #define KIWI_REG_DEV_CTL		0x080	/* u32, write */

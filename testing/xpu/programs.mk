@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0
+# Guest programs of this folder, statically linked.
+programs += xpu-selftest
+xpu-selftest-sources := testing/xpu/xpu-selftest.c testing/xpu/xpu_user.c
+xpu-selftest-libs := -lpthread

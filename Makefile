@@ -1,13 +1,67 @@
 # SPDX-License-Identifier: GPL-2.0
-# The verbs of the project; "make help" tells them.
+# The verbs of the project: "make help" tells them.
 
 MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := all
+
+B    := build
 KDIR ?= /lib/modules/$(shell uname -r)/build
+run  := testing/harness/run.py
 
-all: modules
+all: modules ## build the modules for the kernel at KDIR (by default the running one)
 
-models:
+modules:
+	@[ -d "$(KDIR)" ] || { echo "no kernel headers at $(KDIR): install" \
+		"linux-headers-$$(uname -r), or give KDIR=" >&2; exit 1; }
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+models: ## build the device models for the installed QEMU
 	@scripts/deps.sh models
-	@$(MAKE) -C qemu
+	@$(MAKE) -C qemu O=$(CURDIR)/$(B)/qemu
 
-.PHONY: all models
+programs: ## build the library, the tools and the guest's test programs
+include $(wildcard lib/programs.mk tools/programs.mk testing/*/programs.mk)
+
+# A fragment may give rules of its own, or add to "programs" a name, with
+# NAME-sources, NAME-libs and NAME-cflags; archives may be among the sources.
+define program_rule
+$(B)/bin/$(1): $(patsubst %.c,$(B)/obj/%.o,$($(1)-sources))
+	@mkdir -p $$(@D)
+	$$(CC) -static -pthread -o $$@ $$^ $($(1)-libs) $$(USER_LDFLAGS)
+$(patsubst %.c,$(B)/obj/%.o,$(filter %.c,$($(1)-sources))): USER_CFLAGS += $($(1)-cflags)
+-include $(patsubst %.c,$(B)/obj/%.d,$(filter %.c,$($(1)-sources)))
+endef
+$(foreach p,$(programs),$(eval $(call program_rule,$(p))))
+programs: $(programs:%=$(B)/bin/%)
+
+demo: ## move memory from GPU to GPU over RDMA, on an emulated host
+	@scripts/demo.sh
+
+test: ## all that CI runs; T='PATTERN...' for some of it
+	@scripts/deps.sh build models boot check test
+	@$(run) $(T)
+
+check: ## the static gates: sparse, checkpatch, W=1, kernel-doc, headers
+	@scripts/deps.sh build check
+	@$(run) 'check.*'
+
+bench: ## guest instructions of each operation, beside soft-RoCE's
+	@scripts/bench.sh
+
+shell: ## boot the emulated host to a prompt; VM='iommu=on topology=flat ...'
+	@scripts/shell.sh $(VM)
+
+install: install-modules install-libkiwi $(if $(wildcard tools/programs.mk),install-tools) ## install modules, library and tools; DESTDIR, PREFIX
+
+install-modules: modules
+	$(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+
+clean: ## remove what was built; the cache (KIWI_CACHE) stays
+	@[ ! -d "$(KDIR)" ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
+	rm -rf $(B)
+
+help: ## this text
+	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+
+.PHONY: all modules models programs demo test check bench shell install \
+	install-modules clean help

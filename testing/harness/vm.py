@@ -25,10 +25,12 @@ from machine import BUILD, TOP, Machine
 
 LOGS = BUILD / "log"
 BOOT_TIMEOUT = 180
+BOOT_ATTEMPTS = 3
 CHUNK = 8192        # as much as the guest's serial driver holds for a slow reader
 # A slow machine may stretch every timeout of the guest.
 STRETCH = float(os.environ.get("KIWI_TIMEOUT_STRETCH", "1"))
 
+INT3 = re.compile(r"(Oops: )?int3: 0000 \[#1\]")
 PANIC = re.compile(rb"Kernel panic - not syncing: .*")
 COMPLAINT = re.compile(
     r"WARNING:|BUG:|Oops|refcount_t|Kernel panic|general protection fault|"
@@ -68,20 +70,22 @@ class VM:
         self.log.mkdir(parents=True, exist_ok=True)
         self.console_path = self.log / "console.log"
         self.events = []
-        self._broken = None
-        self._console_seen = 0
-        self._agent_buffer = b""
-        self._qmp_buffer = b""
-        self._commands = open(self.log / "commands.log", "w", encoding="utf-8")
+        (self.log / "commands.log").write_bytes(b"")
         initramfs = self._add_files(files) if files else None
-        self._start(initramfs, boot)
-        try:
-            self._qmp_greet()
-            if boot:
-                self._wait_boot()
-        except BaseException:
-            self.close()
-            raise
+        for attempt in range(BOOT_ATTEMPTS):
+            self._start(initramfs, boot)
+            try:
+                self._qmp_greet()
+                if boot:
+                    self._wait_boot()
+                break
+            except VMError:
+                self.close()
+                if attempt == BOOT_ATTEMPTS - 1 or not self.hit_int3():
+                    raise
+            except BaseException:
+                self.close()
+                raise
 
     def __enter__(self):
         return self
@@ -109,11 +113,9 @@ class VM:
         if len(script) > 4096:
             self.put("/run/script", script)
             script = b"sh /run/script"
-        self._commands.write(f"$ {command}\n")
-        self._commands.flush()
+        self._record(f"$ {command}\n".encode())
         rc, output = self._request(script, timeout)
-        self._commands.write(output.decode("utf-8", "replace") + f"[{rc}]\n")
-        self._commands.flush()
+        self._record(output + f"[{rc}]\n".encode())
         return rc, output
 
     def put(self, path, data, mode=0o644):
@@ -192,6 +194,14 @@ class VM:
         """What the guest printed on its console."""
         return self.console_path.read_bytes().decode("utf-8", "replace")
 
+    def hit_int3(self):
+        """Whether the guest died of a defect of QEMU before 8.1.
+
+        With parallel vCPUs it may run an instruction that the kernel, patching
+        its own code, has replaced by int3 and restored since.
+        """
+        return bool(INT3.search(self.console()))
+
     def problems(self):
         """What is wrong with the guest now, as a list of lines; empty is good."""
         if not self.alive():
@@ -215,11 +225,14 @@ class VM:
         self._qemu.wait()
         self._agent.close()
         self._qmp.close()
-        self._commands.close()
         if self in VM.running:
             VM.running.remove(self)
 
     # Below: how it is done
+
+    def _record(self, text):
+        with open(self.log / "commands.log", "ab") as record:
+            record.write(text)
 
     def _request(self, script, timeout, data=None):
         if self._broken:
@@ -254,6 +267,10 @@ class VM:
         return out
 
     def _start(self, initramfs, boot):
+        self._broken = None
+        self._console_seen = 0
+        self._agent_buffer = b""
+        self._qmp_buffer = b""
         self._agent, agent = socket.socketpair()
         self._qmp, qmp = socket.socketpair()
         arguments = self.machine.arguments(self.log, initramfs) + [

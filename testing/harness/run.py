@@ -196,7 +196,7 @@ def main():
         PLAN.write_text("".join(f"{n}\n" for n in sorted(tests)), encoding="utf-8")
         return 0
     chosen = [t for n, t in tests.items() if not args.patterns or
-              any(n == p or n.split("@")[0] == p or fnmatch.fnmatch(n, p)
+              any(n == p or n.split(":")[0] == p or fnmatch.fnmatch(n, p)
                   for p in args.patterns)]
     if args.list:
         for test in chosen:

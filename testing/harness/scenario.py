@@ -54,9 +54,9 @@ def scenario(name, covers=(), timeout=TIMEOUT, files=None, **options):
     def register(function):
         for values in itertools.product(*(options[k] for k in varied)):
             choice = dict(zip(varied, values))
-            suffix = ",".join(f"{k}={v}" for k, v in choice.items())
-            _register(Test(f"{name}@{suffix}" if suffix else name, function, timeout,
-                           tuple(covers), {**options, **choice}, files))
+            suffix = "".join(f":{k}={v}" for k, v in choice.items())
+            _register(Test(name + suffix, function, timeout, tuple(covers),
+                           {**options, **choice}, files))
         return function
     return register
 

@@ -22,6 +22,13 @@
 #include "kiwi_abi/queues.h"
 #include "kiwi_abi/regs.h"
 
+/* What the models of this folder support. */
+#define KIWI_CAPS KIWI_CAP_DIAG
+
+/* The field of @val that @mask selects, and a value put into such a field. */
+#define KIWI_GET(val, mask) (((val) & (mask)) / ((mask) & -(mask)))
+#define KIWI_PUT(mask, val) (((val) * ((mask) & -(mask))) & (mask))
+
 #define TYPE_KIWI "kiwi"
 OBJECT_DECLARE_TYPE(KiwiState, KiwiClass, KIWI)
 
@@ -74,7 +81,7 @@ typedef struct KiwiPbl {
 
 /* What a part admits in page lists. */
 typedef struct KiwiPblLimits {
-    uint32_t count;         /* pages, 0: as many as fit 32 bits */
+    uint32_t count;         /* pages */
     uint8_t page_shift;
     uint8_t table_shift;
 } KiwiPblLimits;
@@ -110,6 +117,7 @@ struct KiwiState {
     uint64_t aq_base;
     uint64_t acq_base;
     uint32_t aq_cfg;
+    uint32_t heartbeat;
     bool in_flr;
     bool frozen;                /* fault: the heartbeat stands still */
     QEMUTimer *reset_timer;
@@ -119,6 +127,7 @@ struct KiwiState {
     struct {
         uint64_t base;
         uint64_t reply_base;
+        uint32_t cfg_rsvd;
         uint16_t vector;
         uint8_t log2;
         bool armed;
@@ -132,8 +141,11 @@ struct KiwiState {
     } aq;
     uint64_t host_caps;
 
+    KiwiPblLimits pbl_limits;   /* filled in by the part */
+
     KiwiEq *eqs;
     KiwiEq *async_eq;
+    uint32_t next_eq;           /* where the search for a free number begins */
     KiwiDbPage *pages;
 
     uint64_t diag[KIWI_DIAG_COUNT];
@@ -147,18 +159,27 @@ struct KiwiClass {
     const KiwiCommand *commands;
     size_t num_commands;
 
-    /* Destroys every object of the part, without a trace on the host's side. */
-    void (*drop_objects)(KiwiState *k);
+    /* Destroys every object, silently, and takes back all configuration. */
+    void (*reset_part)(KiwiState *k);
     /* Acts on a well-formed doorbell value; says which counter it falls under. */
     enum kiwi_diag (*doorbell)(KiwiState *k, uint32_t page, uint8_t type,
                                uint32_t queue, uint16_t epoch, uint16_t index);
 };
 
+/*
+ * kiwi.c: a part calls the first at the start of its realize, the second at the
+ * start of its exit: reset_part is not called again after that.
+ */
+bool kiwi_realize(KiwiState *k, Error **errp);
+void kiwi_unrealize(KiwiState *k);
+
 /* kiwi-regs.c */
 void kiwi_regs_init(KiwiState *k);
 void kiwi_regs_exit(KiwiState *k);
+void kiwi_lose_all(KiwiState *k);   /* every object and setting; dead until READY */
 bool kiwi_running(KiwiState *k);    /* ENABLED and not FATAL */
 void kiwi_reset_begin(KiwiState *k, enum kiwi_reset_reason reason);
+void kiwi_restart(KiwiState *k);    /* the firmware starts anew, unasked */
 void kiwi_fatal(KiwiState *k, enum kiwi_health_syndrome syndrome, uint32_t reg);
 
 /* kiwi-admin.c */
@@ -168,6 +189,7 @@ void kiwi_aq_enable(KiwiState *k);
 void kiwi_aq_disable(KiwiState *k);
 void kiwi_aq_produce(KiwiState *k, uint32_t pi);
 void kiwi_aq_consume(KiwiState *k, uint32_t ci);
+void kiwi_aq_complete(KiwiState *k, struct kiwi_acq_entry *done);
 enum kiwi_status kiwi_refuse(KiwiCall *c, enum kiwi_status status,
                              size_t field, uint64_t value, uint64_t limit);
 enum kiwi_status kiwi_check_zero(KiwiCall *c, size_t field, size_t len);
@@ -213,11 +235,15 @@ bool kiwi_dma_write(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
 bool kiwi_dma_publish(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
                       const void *buf, uint64_t len);
 
-/* kiwi-pbl.c */
+/*
+ * kiwi-pbl.c: a struct kiwi_pbl at offset @field of the call's input. First its
+ * fields alone, then against the length it describes, then its tables.
+ */
+enum kiwi_status kiwi_pbl_check(KiwiState *k, KiwiCall *c, size_t field);
+enum kiwi_status kiwi_pbl_check_length(KiwiState *k, KiwiCall *c, size_t field,
+                                       uint64_t length);
 enum kiwi_status kiwi_pbl_load(KiwiState *k, KiwiCall *c, size_t field,
                                uint64_t length, KiwiPbl **pbl);
-enum kiwi_status kiwi_pbl_check(KiwiState *k, KiwiCall *c, size_t field,
-                                uint64_t length, const KiwiPblLimits *limits);
 bool kiwi_pbl_read(KiwiState *k, enum kiwi_diag_dma_kind kind,
                    const KiwiPbl *pbl, uint64_t off, void *buf, uint64_t len);
 bool kiwi_pbl_write(KiwiState *k, enum kiwi_diag_dma_kind kind,

@@ -20,6 +20,8 @@ OBJECT_DECLARE_SIMPLE_TYPE(SnicState, KIWI_SNIC)
 #define SNIC_FRAME_MAX 4608     /* the largest frame, room for every header */
 
 typedef struct SnicQp SnicQp;
+typedef struct SnicRx SnicRx;
+typedef struct SnicWire SnicWire;
 typedef struct SnicRc SnicRc;               /* transport: one QP */
 typedef struct SnicRcDevice SnicRcDevice;   /* transport: one device */
 
@@ -64,8 +66,9 @@ typedef struct SnicCq {
     uint8_t log2;
     uint8_t arm;                /* 0, KIWI_DB_CQ_ARM or KIWI_DB_CQ_ARM_SOLICITED */
     bool error;                 /* for good */
+    bool error_told;
     uint8_t error_code;         /* enum kiwi_cq_error */
-    uint16_t arm_index;
+    uint32_t arm_index;         /* extended to the width of pi */
     uint64_t ci_offset;
     uint32_t pi;                /* CQEs written */
     uint32_t ci;                /* consumed, by the record as last read */
@@ -151,11 +154,6 @@ typedef struct SnicGid {
     uint8_t gid[16];
 } SnicGid;
 
-typedef struct SnicRxSlot {
-    uint32_t len;
-    uint8_t frame[SNIC_FRAME_MAX];
-} SnicRxSlot;
-
 typedef struct SnicPort {
     SnicState *s;
     uint8_t number;             /* from 1 */
@@ -168,22 +166,13 @@ typedef struct SnicPort {
     SnicGid *gids;
     SnicPortCounters count;
 
-    /* Received and not yet processed: a ring, emptied by the bottom half. */
-    SnicRxSlot *rx;
-    uint32_t rx_head;
-    uint32_t rx_count;
-    QEMUBH *rx_bh;
+    SnicRx *rx;                 /* received and not yet processed */
+    SnicWire *wire;             /* transmit, with its faults */
 
     /* Faults on transmit, in 1/10000 */
     uint32_t drop;
     uint32_t reorder;
-    uint64_t random;
-    uint64_t dropped;
-    uint64_t reordered;
-    uint8_t *held;              /* a frame that others overtake */
-    uint32_t held_len;
-    uint32_t held_for;
-    QEMUTimer *held_timer;
+
 } SnicPort;
 
 struct SnicState {
@@ -326,12 +315,75 @@ void snic_rc_rx(SnicPort *port, const uint8_t *frame, size_t len);
 /* snic-table.c */
 void snic_table_init(SnicTable *t, uint32_t max, uint16_t diag);
 void snic_table_free(SnicTable *t);
-uint32_t snic_table_add(SnicState *s, SnicTable *t, void *object); /* 0: full */
+bool snic_table_full(const SnicTable *t);
+uint32_t snic_table_add(SnicState *s, SnicTable *t, void *object);  /* 0: full */
 void snic_table_del(SnicState *s, SnicTable *t, uint32_t number);
 void *snic_table_get(const SnicTable *t, uint32_t number);
+uint16_t snic_table_epoch(const SnicTable *t, uint32_t number);
 
-/* snic-cmd.c */
+/* snic-cmd.c: the table, and what commands with a struct kiwi_cmd_id share */
 extern const KiwiCommand snic_commands[];
 extern const size_t snic_num_commands;
+enum kiwi_status snic_id_check(KiwiCall *c);
+enum kiwi_status snic_id_in(KiwiCall *c, const SnicTable *t, void **object);
+enum kiwi_status snic_refuse_id(KiwiCall *c, enum kiwi_status status,
+                                uint64_t limit);
+enum kiwi_status snic_refuse_full(KiwiCall *c, const SnicTable *t);
+
+/* Commands, in the file of their object */
+enum kiwi_status snic_alloc_pd_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_dealloc_pd_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_reg_mr_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_dereg_mr_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_create_cq_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_destroy_cq_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_create_qp_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_modify_qp_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_query_qp_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_destroy_qp_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_query_port_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_set_port_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_set_gid_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_query_port_counters_cmd(KiwiState *k, KiwiCall *c);
+
+void snic_pd_free(SnicState *s, SnicPd *pd);
+void snic_mr_free(SnicState *s, SnicMr *mr);
+void snic_cq_free(SnicState *s, SnicCq *cq);
+void snic_qp_free(SnicState *s, SnicQp *qp);
+
+/* snic-cq.c, snic-qp.c */
+void snic_cq_init(SnicState *s);
+void snic_cq_exit(SnicState *s);
+enum kiwi_diag snic_cq_doorbell(SnicState *s, uint32_t page, uint8_t type,
+                                uint32_t number, uint16_t epoch,
+                                uint16_t index);
+enum kiwi_diag snic_qp_doorbell(SnicState *s, uint32_t page, uint8_t type,
+                                uint32_t number, uint16_t epoch,
+                                uint16_t index);
+
+/* snic-port.c */
+void snic_port_init(SnicPort *port, SnicState *s, unsigned number);
+void snic_port_exit(SnicPort *port);
+void snic_port_reset(SnicPort *port);
+void snic_port_update(SnicPort *port);      /* tells when the state changed */
+bool snic_gid_is_unicast(const uint8_t gid[16]);
+
+/* snic-net.c: the NIC backend */
+void snic_net_init(SnicPort *port);
+void snic_net_exit(SnicPort *port);
+void snic_net_reset(SnicPort *port);
+bool snic_net_link_up(const SnicPort *port);
+void snic_net_transmit(SnicPort *port, const uint8_t *frame, size_t len);
+
+/* snic-wire.c: between snic_port_send() and the backend */
+void snic_wire_class_init(ObjectClass *oc);
+void snic_wire_init(SnicPort *port);
+void snic_wire_exit(SnicPort *port);
+void snic_wire_reset(SnicPort *port);
+
+/* snic-neigh.c: ARP and neighbour discovery for the GIDs of a port (S-13) */
+void snic_neigh_arp(SnicPort *port, const uint8_t *frame, size_t len);
+/* True when the frame was a neighbour solicitation. */
+bool snic_neigh_ipv6(SnicPort *port, const uint8_t *frame, size_t len);
 
 #endif /* SNIC_H */

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Completion queues.
+ */
+#include "snic.h"
+#include "qemu/bswap.h"
+
+#define CQE_SIZE sizeof(struct kiwi_cqe)
+
+/*
+ * Arming and errors are looked at from a bottom half, since what leads to them
+ * may be an MMIO write or the middle of the transport's work.
+ */
+static void cq_queue_work(SnicState *s, SnicCq *cq)
+{
+    if (!cq->queued) {
+        cq->queued = true;
+        QTAILQ_INSERT_TAIL(&s->cq_work, cq, work);
+    }
+    qemu_bh_schedule(s->cq_bh);
+}
+
+static void cq_error(SnicState *s, SnicCq *cq, enum kiwi_cq_error code)
+{
+    cq->error = true;
+    cq->error_code = code;
+    cq_queue_work(s, cq);
+}
+
+static void cq_fail_users(SnicState *s, SnicCq *cq)
+{
+    snic_event(s, KIWI_EV_CQ_ERROR, cq->error_code, cq->number, 0);
+    for (uint32_t n = 1; n < s->qps.fresh; n++) {
+        SnicQp *qp = snic_qp_find(s, n);
+
+        if (qp && qp->state != KIWI_QPS_ERR &&
+            (qp->send_cq == cq || qp->recv_cq == cq)) {
+            snic_rc_fail(qp);
+            snic_event(s, KIWI_EV_QP_ERROR, KIWI_CQE_ST_FATAL_ERR, n, 0);
+        }
+    }
+}
+
+static void cq_check_arm(SnicState *s, SnicCq *cq)
+{
+    uint32_t behind = cq->arm == KIWI_DB_CQ_ARM ? cq->pi : cq->solicited_pi;
+
+    if (cq->arm && (int32_t)(behind - cq->arm_index) > 0) {
+        cq->arm = 0;
+        kiwi_eq_event(KIWI(s), kiwi_eq_find(KIWI(s), cq->eqn),
+                      KIWI_EV_COMPLETION, 0, cq->number, 0);
+    }
+}
+
+static void cq_bh(void *opaque)
+{
+    SnicState *s = opaque;
+    SnicCq *cq;
+
+    while ((cq = QTAILQ_FIRST(&s->cq_work))) {
+        QTAILQ_REMOVE(&s->cq_work, cq, work);
+        cq->queued = false;
+        if (!snic_running(s)) {
+            continue;
+        }
+        cq_check_arm(s, cq);
+        if (cq->error && !cq->error_told) {
+            cq->error_told = true;
+            cq_fail_users(s, cq);
+        }
+    }
+}
+
+/* Reads the consumer index record; false when the ring is full even so. */
+static bool cq_make_room(SnicState *s, SnicCq *cq)
+{
+    uint32_t size = 1U << cq->log2;
+    struct kiwi_cq_ci record;
+    uint32_t ci;
+
+    if (cq->pi - cq->ci < size) {
+        return true;
+    }
+    if (!kiwi_pbl_read(KIWI(s), KIWI_DMA_CQ_CI, cq->mem, cq->ci_offset,
+                       &record, sizeof(record))) {
+        cq_error(s, cq, KIWI_CQ_ERR_DMA);
+        return false;
+    }
+    ci = le32_to_cpu(record.ci);
+    if (cq->pi - ci >= size) {
+        cq_error(s, cq, KIWI_CQ_ERR_OVERRUN);
+        return false;
+    }
+    cq->ci = ci;
+    return true;
+}
+
+void snic_cqe_push(SnicState *s, SnicCq *cq, const struct kiwi_cqe *cqe)
+{
+    uint64_t index = cq->pi & ((1U << cq->log2) - 1);
+    struct kiwi_cqe e = *cqe;
+
+    if (cq->error || !cq_make_room(s, cq)) {
+        return;
+    }
+    if (!((cq->pi >> cq->log2) & 1)) {
+        e.flags |= KIWI_CQE_PHASE;
+    }
+    if (!kiwi_pbl_publish(KIWI(s), KIWI_DMA_CQE, cq->mem, index * CQE_SIZE, &e,
+                          sizeof(e))) {
+        cq_error(s, cq, KIWI_CQ_ERR_DMA);
+        return;
+    }
+    cq->pi++;
+    if ((e.flags & KIWI_CQE_SOLICITED) || e.status != KIWI_CQE_ST_OK) {
+        cq->solicited_pi = cq->pi;
+    }
+    cq_check_arm(s, cq);
+}
+
+enum kiwi_diag snic_cq_doorbell(SnicState *s, uint32_t page, uint8_t type,
+                                uint32_t number, uint16_t epoch, uint16_t index)
+{
+    SnicCq *cq = snic_table_get(&s->cqs, number);
+    uint16_t waiting;
+
+    if (!cq) {
+        return KIWI_DIAG_DB_NO_QUEUE;
+    }
+    if (cq->db_page != page) {
+        return KIWI_DIAG_DB_OTHER_PAGE;
+    }
+    if (cq->epoch != epoch) {
+        return KIWI_DIAG_DB_OLD_EPOCH;
+    }
+    waiting = cq->pi - index;
+    if (waiting > 1U << cq->log2) {
+        return KIWI_DIAG_DB_BAD_INDEX;
+    }
+    cq->arm = type;
+    cq->arm_index = cq->pi - waiting;
+    cq_queue_work(s, cq);
+    return KIWI_DIAG_DB_ACCEPTED;
+}
+
+/*
+ * Commands
+ */
+
+#define IN_FIELD(member) offsetof(struct kiwi_snic_create_cq_in, member)
+
+static enum kiwi_status check_layout(KiwiCall *c,
+                                     const struct kiwi_snic_create_cq_in *in)
+{
+    uint64_t offset = le64_to_cpu(in->pbl.offset);
+    uint64_t ci_offset = le64_to_cpu(in->ci_offset);
+    uint64_t ring = CQE_SIZE << in->log2;
+    enum kiwi_status st;
+
+    if (offset % CQE_SIZE) {
+        return kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(pbl.offset), offset,
+                           CQE_SIZE);
+    }
+    if (ci_offset % sizeof(struct kiwi_cq_ci)) {
+        return kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(ci_offset), ci_offset,
+                           sizeof(struct kiwi_cq_ci));
+    }
+    st = kiwi_check_range(c, IN_FIELD(ci_offset), ci_offset, ring,
+                          UINT64_MAX - sizeof(struct kiwi_cq_ci));
+    if (!st) {
+        st = kiwi_check_range(c, IN_FIELD(length), le64_to_cpu(in->length),
+                              ci_offset + sizeof(struct kiwi_cq_ci),
+                              UINT64_MAX);
+    }
+    return st;
+}
+
+static enum kiwi_status check_create(SnicState *s, KiwiCall *c,
+                                     const struct kiwi_snic_create_cq_in *in)
+{
+    enum kiwi_status st = kiwi_pbl_check(KIWI(s), c, IN_FIELD(pbl));
+
+    if (!st) {
+        st = kiwi_check_range(c, IN_FIELD(log2), in->log2, 1, s->cq_log2_max);
+    }
+    if (!st) {
+        st = kiwi_check_zero(c, IN_FIELD(rsvd), sizeof(in->rsvd));
+    }
+    if (!st) {
+        st = check_layout(c, in);
+    }
+    if (!st) {
+        st = kiwi_pbl_check_length(KIWI(s), c, IN_FIELD(pbl),
+                                   le64_to_cpu(in->length));
+    }
+    return st;
+}
+
+static enum kiwi_status check_objects(SnicState *s, KiwiCall *c,
+                                      const struct kiwi_snic_create_cq_in *in)
+{
+    uint32_t eqn = le32_to_cpu(in->eqn);
+    KiwiEq *eq = kiwi_eq_find(KIWI(s), eqn);
+
+    if (!eq || eq->kind != KIWI_EQ_COMPLETION) {
+        return kiwi_refuse(c, KIWI_ST_BAD_HANDLE, IN_FIELD(eqn), eqn, 0);
+    }
+    if (!kiwi_db_page(KIWI(s), le32_to_cpu(in->db_page))) {
+        return kiwi_refuse(c, KIWI_ST_BAD_HANDLE, IN_FIELD(db_page),
+                           le32_to_cpu(in->db_page), 0);
+    }
+    return snic_table_full(&s->cqs) ? snic_refuse_full(c, &s->cqs) : KIWI_ST_OK;
+}
+
+enum kiwi_status snic_create_cq_cmd(KiwiState *k, KiwiCall *c)
+{
+    SnicState *s = KIWI_SNIC(k);
+    const struct kiwi_snic_create_cq_in *in = (void *)c->in;
+    struct kiwi_snic_queue_out *out = (void *)c->out;
+    enum kiwi_status st = check_create(s, c, in);
+    KiwiPbl *mem;
+    SnicCq *cq;
+
+    if (!st) {
+        st = check_objects(s, c, in);
+    }
+    if (!st) {
+        st = kiwi_pbl_load(k, c, IN_FIELD(pbl), le64_to_cpu(in->length), &mem);
+    }
+    if (st) {
+        return st;
+    }
+    cq = g_new0(SnicCq, 1);
+    cq->mem = mem;
+    cq->log2 = in->log2;
+    cq->ci_offset = le64_to_cpu(in->ci_offset);
+    cq->eqn = le32_to_cpu(in->eqn);
+    cq->db_page = le32_to_cpu(in->db_page);
+    cq->number = snic_table_add(s, &s->cqs, cq);
+    cq->epoch = snic_table_epoch(&s->cqs, cq->number);
+    kiwi_eq_find(k, cq->eqn)->users++;
+    kiwi_db_page(k, cq->db_page)->users++;
+    out->number = cpu_to_le32(cq->number);
+    out->epoch = cpu_to_le16(cq->epoch);
+    return KIWI_ST_OK;
+}
+
+void snic_cq_free(SnicState *s, SnicCq *cq)
+{
+    snic_table_del(s, &s->cqs, cq->number);
+    kiwi_eq_find(KIWI(s), cq->eqn)->users--;
+    kiwi_db_page(KIWI(s), cq->db_page)->users--;
+    if (cq->queued) {
+        QTAILQ_REMOVE(&s->cq_work, cq, work);
+    }
+    kiwi_pbl_free(cq->mem);
+    g_free(cq);
+}
+
+enum kiwi_status snic_destroy_cq_cmd(KiwiState *k, KiwiCall *c)
+{
+    SnicState *s = KIWI_SNIC(k);
+    void *cq;
+    enum kiwi_status st = snic_id_in(c, &s->cqs, &cq);
+
+    if (st) {
+        return st;
+    }
+    if (((SnicCq *)cq)->users) {
+        return snic_refuse_id(c, KIWI_ST_BUSY, ((SnicCq *)cq)->users);
+    }
+    snic_cq_free(s, cq);
+    return KIWI_ST_OK;
+}
+
+void snic_cq_init(SnicState *s)
+{
+    QTAILQ_INIT(&s->cq_work);
+    s->cq_bh = qemu_bh_new(cq_bh, s);
+}
+
+void snic_cq_exit(SnicState *s)
+{
+    qemu_bh_delete(s->cq_bh);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Protection domains and memory regions.
+ */
+#include "snic.h"
+#include "qemu/bswap.h"
+
+/*
+ * Protection domains
+ */
+
+enum kiwi_status snic_alloc_pd_cmd(KiwiState *k, KiwiCall *c)
+{
+    SnicState *s = KIWI_SNIC(k);
+    struct kiwi_cmd_id *out = (void *)c->out;
+    SnicPd *pd;
+
+    if (snic_table_full(&s->pds)) {
+        return snic_refuse_full(c, &s->pds);
+    }
+    pd = g_new0(SnicPd, 1);
+    pd->number = snic_table_add(s, &s->pds, pd);
+    out->id = cpu_to_le32(pd->number);
+    return KIWI_ST_OK;
+}
+
+void snic_pd_free(SnicState *s, SnicPd *pd)
+{
+    snic_table_del(s, &s->pds, pd->number);
+    g_free(pd);
+}
+
+enum kiwi_status snic_dealloc_pd_cmd(KiwiState *k, KiwiCall *c)
+{
+    SnicState *s = KIWI_SNIC(k);
+    void *pd;
+    enum kiwi_status st = snic_id_in(c, &s->pds, &pd);
+
+    if (st) {
+        return st;
+    }
+    if (((SnicPd *)pd)->users) {
+        return snic_refuse_id(c, KIWI_ST_BUSY, ((SnicPd *)pd)->users);
+    }
+    snic_pd_free(s, pd);
+    return KIWI_ST_OK;
+}
+
+/*
+ * Memory regions
+ */
+
+#define IN_FIELD(member) offsetof(struct kiwi_snic_reg_mr_in, member)
+
+static enum kiwi_status check_access(KiwiCall *c, uint32_t access)
+{
+    const uint32_t writes = KIWI_ACCESS_REMOTE_WRITE |
+                            KIWI_ACCESS_REMOTE_ATOMIC;
+
+    if (access & ~KIWI_ACCESS_ALL) {
+        return kiwi_refuse(c, KIWI_ST_BAD_RESERVED, IN_FIELD(access), access,
+                           KIWI_ACCESS_ALL);
+    }
+    if ((access & writes) && !(access & KIWI_ACCESS_LOCAL_WRITE)) {
+        return kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(access), access,
+                           access | KIWI_ACCESS_LOCAL_WRITE);
+    }
+    return KIWI_ST_OK;
+}
+
+static enum kiwi_status check_reg_mr(SnicState *s, KiwiCall *c,
+                                     const struct kiwi_snic_reg_mr_in *in)
+{
+    uint64_t iova = le64_to_cpu(in->iova);
+    uint64_t length = le64_to_cpu(in->length);
+    enum kiwi_status st = check_access(c, le32_to_cpu(in->access));
+
+    if (!st) {
+        st = kiwi_check_range(c, IN_FIELD(length), length, 1, s->max_mr_size);
+    }
+    if (!st && length - 1 > UINT64_MAX - iova) {
+        st = kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(length), length,
+                         -iova);
+    }
+    if (!st) {
+        st = kiwi_pbl_check(KIWI(s), c, IN_FIELD(pbl));
+    }
+    if (!st) {
+        st = kiwi_pbl_check_length(KIWI(s), c, IN_FIELD(pbl), length);
+    }
+    return st;
+}
+
+enum kiwi_status snic_reg_mr_cmd(KiwiState *k, KiwiCall *c)
+{
+    SnicState *s = KIWI_SNIC(k);
+    const struct kiwi_snic_reg_mr_in *in = (void *)c->in;
+    struct kiwi_cmd_id *out = (void *)c->out;
+    SnicPd *pd = snic_table_get(&s->pds, le32_to_cpu(in->pdn));
+    enum kiwi_status st = check_reg_mr(s, c, in);
+    KiwiPbl *mem;
+    SnicMr *mr;
+
+    if (st) {
+        return st;
+    }
+    if (!pd) {
+        return kiwi_refuse(c, KIWI_ST_BAD_HANDLE, IN_FIELD(pdn),
+                           le32_to_cpu(in->pdn), 0);
+    }
+    if (snic_table_full(&s->mrs)) {
+        return snic_refuse_full(c, &s->mrs);
+    }
+    st = kiwi_pbl_load(k, c, IN_FIELD(pbl), le64_to_cpu(in->length), &mem);
+    if (st) {
+        return st;
+    }
+    mr = g_new0(SnicMr, 1);
+    mr->pd = pd;
+    mr->access = le32_to_cpu(in->access);
+    mr->iova = le64_to_cpu(in->iova);
+    mr->length = le64_to_cpu(in->length);
+    mr->mem = mem;
+    mr->number = snic_table_add(s, &s->mrs, mr);
+    mr->key = mr->number << 8 | (snic_table_epoch(&s->mrs, mr->number) & 0xff);
+    pd->users++;
+    out->id = cpu_to_le32(mr->key);
+    return KIWI_ST_OK;
+}
+
+static SnicMr *mr_find(SnicState *s, uint32_t key)
+{
+    SnicMr *mr = snic_table_get(&s->mrs, key >> 8);
+
+    return mr && mr->key == key ? mr : NULL;
+}
+
+void snic_mr_free(SnicState *s, SnicMr *mr)
+{
+    snic_table_del(s, &s->mrs, mr->number);
+    mr->pd->users--;
+    kiwi_pbl_free(mr->mem);
+    g_free(mr);
+}
+
+enum kiwi_status snic_dereg_mr_cmd(KiwiState *k, KiwiCall *c)
+{
+    SnicState *s = KIWI_SNIC(k);
+    const struct kiwi_cmd_id *in = (void *)c->in;
+    enum kiwi_status st = snic_id_check(c);
+    SnicMr *mr;
+
+    if (st) {
+        return st;
+    }
+    mr = mr_find(s, le32_to_cpu(in->id));
+    if (!mr) {
+        return snic_refuse_id(c, KIWI_ST_BAD_HANDLE, 0);
+    }
+    snic_mr_free(s, mr);
+    return KIWI_ST_OK;
+}
+
+/*
+ * Access by key
+ */
+
+static SnicVendorErr mr_locate(SnicState *s, SnicPd *pd, uint32_t key,
+                               uint64_t addr, uint64_t len, uint32_t need,
+                               SnicMr **out)
+{
+    SnicMr *mr = mr_find(s, key);
+
+    if (!mr || mr->pd != pd) {
+        return SNIC_ERR_KEY;
+    }
+    if (need & ~mr->access) {
+        return SNIC_ERR_RIGHT;
+    }
+    if (addr < mr->iova || addr - mr->iova > mr->length ||
+        len > mr->length - (addr - mr->iova)) {
+        return SNIC_ERR_BOUNDS;
+    }
+    *out = mr;
+    return SNIC_OK;
+}
+
+SnicVendorErr snic_mr_check(SnicState *s, SnicPd *pd, uint32_t key,
+                            uint64_t addr, uint64_t len, uint32_t need)
+{
+    SnicMr *mr;
+
+    return mr_locate(s, pd, key, addr, len, need, &mr);
+}
+
+SnicVendorErr snic_mr_read(SnicState *s, SnicPd *pd, uint32_t key,
+                           uint64_t addr, void *buf, uint64_t len,
+                           uint32_t need)
+{
+    SnicMr *mr;
+    SnicVendorErr err = mr_locate(s, pd, key, addr, len, need, &mr);
+
+    if (!err && !kiwi_pbl_read(KIWI(s), KIWI_DMA_PAYLOAD_READ, mr->mem,
+                               addr - mr->iova, buf, len)) {
+        err = SNIC_ERR_DMA;
+    }
+    return err;
+}
+
+SnicVendorErr snic_mr_write(SnicState *s, SnicPd *pd, uint32_t key,
+                            uint64_t addr, const void *buf, uint64_t len,
+                            uint32_t need)
+{
+    SnicMr *mr;
+    SnicVendorErr err = mr_locate(s, pd, key, addr, len, need, &mr);
+
+    if (!err && !kiwi_pbl_write(KIWI(s), KIWI_DMA_PAYLOAD_WRITE, mr->mem,
+                                addr - mr->iova, buf, len)) {
+        err = SNIC_ERR_DMA;
+    }
+    return err;
+}
+
+SnicVendorErr snic_mr_atomic(SnicState *s, SnicPd *pd, uint32_t key,
+                             uint64_t addr, uint64_t swap_add,
+                             const uint64_t *compare, uint64_t *old)
+{
+    SnicVendorErr err = snic_mr_read(s, pd, key, addr, old, sizeof(*old),
+                                     KIWI_ACCESS_REMOTE_ATOMIC);
+    uint64_t value;
+
+    if (err) {
+        return err;
+    }
+    le64_to_cpus(old);
+    if (compare && *old != *compare) {
+        return SNIC_OK;
+    }
+    value = cpu_to_le64(compare ? swap_add : *old + swap_add);
+    return snic_mr_write(s, pd, key, addr, &value, sizeof(value),
+                         KIWI_ACCESS_REMOTE_ATOMIC);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Queue pairs: create, query, destroy, their queues and doorbells.
+ */
+#include "snic.h"
+#include "qemu/bswap.h"
+
+SnicQp *snic_qp_find(SnicState *s, uint32_t number)
+{
+    return snic_table_get(&s->qps, number);
+}
+
+/*
+ * Queues
+ */
+
+bool snic_queue_read(SnicState *s, const SnicQueue *q, uint16_t index,
+                     unsigned count, void *buf)
+{
+    unsigned ring = 1U << q->log2;
+    unsigned at = index & (ring - 1);
+    unsigned first = MIN(count, ring - at);
+
+    return kiwi_pbl_read(KIWI(s), KIWI_DMA_WQE, q->mem, (uint64_t)at << q->shift,
+                         buf, (uint64_t)first << q->shift) &&
+           kiwi_pbl_read(KIWI(s), KIWI_DMA_WQE, q->mem, 0,
+                         buf + ((uint64_t)first << q->shift),
+                         (uint64_t)(count - first) << q->shift);
+}
+
+static bool queue_advance(SnicQueue *q, uint16_t index)
+{
+    uint16_t held = q->pi - q->ci;
+    uint16_t more = index - q->pi;
+
+    if (more > (1U << q->log2) - held) {
+        return false;
+    }
+    q->pi = index;
+    return true;
+}
+
+enum kiwi_diag snic_qp_doorbell(SnicState *s, uint32_t page, uint8_t type,
+                                uint32_t number, uint16_t epoch, uint16_t index)
+{
+    SnicQp *qp = snic_qp_find(s, number);
+
+    if (!qp) {
+        return KIWI_DIAG_DB_NO_QUEUE;
+    }
+    if (qp->db_page != page) {
+        return KIWI_DIAG_DB_OTHER_PAGE;
+    }
+    if (qp->epoch != epoch) {
+        return KIWI_DIAG_DB_OLD_EPOCH;
+    }
+    /* In RESET a queue holds nothing. */
+    if (qp->state == KIWI_QPS_RESET ||
+        !queue_advance(type == KIWI_DB_SQ ? &qp->sq : &qp->rq, index)) {
+        return KIWI_DIAG_DB_BAD_INDEX;
+    }
+    if (type == KIWI_DB_SQ) {
+        snic_rc_sq_doorbell(qp);
+    } else {
+        snic_rc_rq_doorbell(qp);
+    }
+    return KIWI_DIAG_DB_ACCEPTED;
+}
+
+/*
+ * Create
+ */
+
+#define IN_FIELD(member) offsetof(struct kiwi_snic_create_qp_in, member)
+
+static uint64_t sq_length(const struct kiwi_snic_create_qp_in *in)
+{
+    return (uint64_t)KIWI_WQEBB << in->sq_log2;
+}
+
+static uint64_t rq_length(const struct kiwi_snic_create_qp_in *in)
+{
+    return 1ULL << (in->rq_log2 + in->rq_stride);
+}
+
+static enum kiwi_status check_ring(SnicState *s, KiwiCall *c, size_t field,
+                                   uint64_t length, uint64_t align)
+{
+    const struct kiwi_pbl *in = (void *)(c->in + field);
+    uint64_t offset = le64_to_cpu(in->offset);
+    enum kiwi_status st = kiwi_pbl_check(KIWI(s), c, field);
+
+    if (!st && offset % align) {
+        st = kiwi_refuse(c, KIWI_ST_BAD_PARAM,
+                         field + offsetof(struct kiwi_pbl, offset), offset,
+                         align);
+    }
+    return st ? st : kiwi_pbl_check_length(KIWI(s), c, field, length);
+}
+
+static enum kiwi_status check_create(SnicState *s, KiwiCall *c,
+                                     const struct kiwi_snic_create_qp_in *in)
+{
+    enum kiwi_status st = kiwi_check_range(c, IN_FIELD(type), in->type,
+                                           KIWI_QP_RC, KIWI_QP_RC);
+
+    if (!st && (in->flags & ~KIWI_QP_SQ_SIG_ALL)) {
+        st = kiwi_refuse(c, KIWI_ST_BAD_RESERVED, IN_FIELD(flags), in->flags,
+                         KIWI_QP_SQ_SIG_ALL);
+    }
+    if (!st) {
+        st = kiwi_check_range(c, IN_FIELD(sq_log2), in->sq_log2, 3,
+                              s->sq_log2_max);
+    }
+    if (!st) {
+        st = kiwi_check_range(c, IN_FIELD(rq_log2), in->rq_log2, 0,
+                              s->rq_log2_max);
+    }
+    if (!st) {
+        st = kiwi_check_range(c, IN_FIELD(rq_stride), in->rq_stride,
+                              KIWI_RQE_MIN_SHIFT, KIWI_RQE_MAX_SHIFT);
+    }
+    if (!st) {
+        st = kiwi_check_zero(c, IN_FIELD(rsvd), sizeof(in->rsvd));
+    }
+    if (!st) {
+        st = check_ring(s, c, IN_FIELD(sq), sq_length(in), KIWI_WQEBB);
+    }
+    if (!st) {
+        st = check_ring(s, c, IN_FIELD(rq), rq_length(in),
+                        1ULL << in->rq_stride);
+    }
+    return st;
+}
+
+static enum kiwi_status find_object(KiwiCall *c, const SnicTable *t,
+                                    size_t field, void *out)
+{
+    uint32_t number = ldl_le_p(c->in + field);
+    void *object = snic_table_get(t, number);
+
+    if (!object) {
+        return kiwi_refuse(c, KIWI_ST_BAD_HANDLE, field, number, 0);
+    }
+    *(void **)out = object;
+    return KIWI_ST_OK;
+}
+
+/* No completion will ever come out of a CQ in error. */
+static enum kiwi_status check_cq(KiwiCall *c, size_t field, const SnicCq *cq)
+{
+    return cq->error ? kiwi_refuse(c, KIWI_ST_BAD_STATE, field, cq->number, 0)
+                     : KIWI_ST_OK;
+}
+
+static enum kiwi_status find_objects(SnicState *s, KiwiCall *c, SnicQp *qp)
+{
+    const struct kiwi_snic_create_qp_in *in = (void *)c->in;
+    enum kiwi_status st = find_object(c, &s->pds, IN_FIELD(pdn), &qp->pd);
+
+    if (!st) {
+        st = find_object(c, &s->cqs, IN_FIELD(send_cqn), &qp->send_cq);
+    }
+    if (!st) {
+        st = find_object(c, &s->cqs, IN_FIELD(recv_cqn), &qp->recv_cq);
+    }
+    if (!st) {
+        st = check_cq(c, IN_FIELD(send_cqn), qp->send_cq);
+    }
+    if (!st) {
+        st = check_cq(c, IN_FIELD(recv_cqn), qp->recv_cq);
+    }
+    if (!st && !kiwi_db_page(KIWI(s), qp->db_page)) {
+        st = kiwi_refuse(c, KIWI_ST_BAD_HANDLE, IN_FIELD(db_page),
+                         le32_to_cpu(in->db_page), 0);
+    }
+    if (!st && snic_table_full(&s->qps)) {
+        st = snic_refuse_full(c, &s->qps);
+    }
+    return st;
+}
+
+static enum kiwi_status load_rings(SnicState *s, KiwiCall *c, SnicQp *qp)
+{
+    const struct kiwi_snic_create_qp_in *in = (void *)c->in;
+    enum kiwi_status st;
+
+    st = kiwi_pbl_load(KIWI(s), c, IN_FIELD(sq), sq_length(in), &qp->sq.mem);
+    if (!st) {
+        st = kiwi_pbl_load(KIWI(s), c, IN_FIELD(rq), rq_length(in),
+                           &qp->rq.mem);
+    }
+    return st;
+}
+
+static void qp_release(SnicQp *qp)
+{
+    kiwi_pbl_free(qp->sq.mem);
+    kiwi_pbl_free(qp->rq.mem);
+    g_free(qp);
+}
+
+static void qp_insert(SnicState *s, SnicQp *qp)
+{
+    qp->number = snic_table_add(s, &s->qps, qp);
+    qp->epoch = snic_table_epoch(&s->qps, qp->number);
+    qp->pd->users++;
+    qp->send_cq->users++;
+    qp->recv_cq->users++;
+    kiwi_db_page(KIWI(s), qp->db_page)->users++;
+    snic_rc_create(qp);
+}
+
+enum kiwi_status snic_create_qp_cmd(KiwiState *k, KiwiCall *c)
+{
+    SnicState *s = KIWI_SNIC(k);
+    const struct kiwi_snic_create_qp_in *in = (void *)c->in;
+    struct kiwi_snic_queue_out *out = (void *)c->out;
+    enum kiwi_status st = check_create(s, c, in);
+    SnicQp *qp;
+
+    if (st) {
+        return st;
+    }
+    qp = g_new0(SnicQp, 1);
+    qp->s = s;
+    qp->db_page = le32_to_cpu(in->db_page);
+    qp->flags = in->flags;
+    qp->state = KIWI_QPS_RESET;
+    qp->sq.log2 = in->sq_log2;
+    qp->sq.shift = ctz32(KIWI_WQEBB);
+    qp->rq.log2 = in->rq_log2;
+    qp->rq.shift = in->rq_stride;
+    st = find_objects(s, c, qp);
+    if (!st) {
+        st = load_rings(s, c, qp);
+    }
+    if (st) {
+        qp_release(qp);
+        return st;
+    }
+    qp_insert(s, qp);
+    out->number = cpu_to_le32(qp->number);
+    out->epoch = cpu_to_le16(qp->epoch);
+    return KIWI_ST_OK;
+}
+
+/*
+ * Query and destroy
+ */
+
+enum kiwi_status snic_query_qp_cmd(KiwiState *k, KiwiCall *c)
+{
+    SnicState *s = KIWI_SNIC(k);
+    struct kiwi_qp_attr *out = (void *)c->out;
+    uint32_t sq_psn, rq_psn;
+    const SnicQpAttr *a;
+    void *object;
+    enum kiwi_status st = snic_id_in(c, &s->qps, &object);
+    SnicQp *qp = object;
+
+    if (st) {
+        return st;
+    }
+    snic_rc_query(qp, &sq_psn, &rq_psn);
+    a = &qp->attr;
+    out->state = qp->state;
+    out->mtu = a->mtu;
+    out->port = a->port;
+    out->dest_qpn = cpu_to_le32(a->dest_qpn);
+    out->sq_psn = cpu_to_le32(sq_psn);
+    out->rq_psn = cpu_to_le32(rq_psn);
+    out->timeout = a->timeout;
+    out->retry_cnt = a->retry_cnt;
+    out->rnr_retry = a->rnr_retry;
+    out->min_rnr_timer = a->min_rnr_timer;
+    out->max_rd_atomic = a->max_rd_atomic;
+    out->max_dest_rd_atomic = a->max_dest_rd_atomic;
+    out->hop_limit = a->hop_limit;
+    out->traffic_class = a->traffic_class;
+    memcpy(out->dmac, a->dmac, sizeof(out->dmac));
+    out->sgid_index = a->sgid_index;
+    memcpy(out->dgid, a->dgid, sizeof(out->dgid));
+    out->access = cpu_to_le32(a->access);
+    out->flow_label = cpu_to_le32(a->flow_label);
+    out->udp_sport = cpu_to_le16(a->udp_sport);
+    return KIWI_ST_OK;
+}
+
+void snic_qp_free(SnicState *s, SnicQp *qp)
+{
+    snic_rc_destroy(qp);
+    snic_table_del(s, &s->qps, qp->number);
+    qp->pd->users--;
+    qp->send_cq->users--;
+    qp->recv_cq->users--;
+    kiwi_db_page(KIWI(s), qp->db_page)->users--;
+    qp_release(qp);
+}
+
+enum kiwi_status snic_destroy_qp_cmd(KiwiState *k, KiwiCall *c)
+{
+    SnicState *s = KIWI_SNIC(k);
+    void *qp;
+    enum kiwi_status st = snic_id_in(c, &s->qps, &qp);
+
+    if (!st) {
+        snic_qp_free(s, qp);
+    }
+    return st;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Object numbers.
+ */
+#include "snic.h"
+
+void snic_table_init(SnicTable *t, uint32_t max, uint16_t diag)
+{
+    *t = (SnicTable) {
+        .max = max,
+        .fresh = 1,
+        .object = g_new0(void *, max + 1),
+        .reuse = g_new0(uint32_t, max + 1),
+        .freed = g_new(uint32_t, max),
+        .diag = diag,
+    };
+}
+
+void snic_table_free(SnicTable *t)
+{
+    g_free(t->object);
+    g_free(t->reuse);
+    g_free(t->freed);
+}
+
+uint32_t snic_table_add(SnicState *s, SnicTable *t, void *object)
+{
+    uint32_t number;
+
+    if (t->fresh <= t->max) {
+        number = t->fresh++;
+    } else if (t->freed_count) {
+        number = t->freed[t->freed_head];
+        t->freed_head = (t->freed_head + 1) % t->max;
+        t->freed_count--;
+    } else {
+        return 0;
+    }
+    t->object[number] = object;
+    t->reuse[number]++;
+    KIWI(s)->diag[t->diag]++;
+    return number;
+}
+
+void snic_table_del(SnicState *s, SnicTable *t, uint32_t number)
+{
+    t->object[number] = NULL;
+    t->freed[(t->freed_head + t->freed_count) % t->max] = number;
+    t->freed_count++;
+    KIWI(s)->diag[t->diag]--;
+}
+
+void *snic_table_get(const SnicTable *t, uint32_t number)
+{
+    return number <= t->max ? t->object[number] : NULL;
+}
+
+bool snic_table_full(const SnicTable *t)
+{
+    return t->fresh > t->max && !t->freed_count;
+}
+
+uint16_t snic_table_epoch(const SnicTable *t, uint32_t number)
+{
+    /* Spread, so that nobody gets away with the epoch of a neighbour. */
+    return t->reuse[number] + number * 0x9e37;
+}

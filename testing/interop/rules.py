@@ -98,7 +98,7 @@ def check(path, source, mtu):
         count += 1
         found = list(ip_faults(roce)) + list(bth_faults(roce, mtu))
         if roce.opcode not in RESPONSES:
-            key = roce.packet[:roce.ip_len][-32:], roce.bth[5:8]
+            key = roce.target, roce.bth[5:8]
             silent[key] = 0 if roce.bth[8] & 0x80 else silent.get(key, 0) + 1
             if silent[key] >= ACK_PERIOD:
                 found.append(f"{silent[key]} packets in a row ask for no ACK")

@@ -25,6 +25,8 @@ struct SnicRx {
     SnicRxSlot slot[RX_SLOTS];
 };
 
+static ssize_t net_receive(NetClientState *nc, const uint8_t *buf, size_t size);
+
 bool snic_net_link_up(const SnicPort *port)
 {
     NetClientState *nc = qemu_get_queue(port->nic);
@@ -32,21 +34,34 @@ bool snic_net_link_up(const SnicPort *port)
     return nc->peer && !nc->link_down;
 }
 
+static bool to_us(const SnicPort *port, const uint8_t *frame)
+{
+    return !memcmp(frame, port->conf.macaddr.a, ETH_ALEN);
+}
+
+bool snic_port_can_send(const SnicPort *port)
+{
+    return !snic_port_active(port) ||
+           qemu_can_send_packet(qemu_get_queue(port->nic));
+}
+
+/* No network carries a frame back to where it came from, so the port does. */
 void snic_net_transmit(SnicPort *port, const uint8_t *frame, size_t len)
 {
+    NetClientState *nc = qemu_get_queue(port->nic);
+
     port->count.tx_frames++;
     port->count.tx_bytes += len;
-    qemu_send_packet(qemu_get_queue(port->nic), frame, len);
+    if (to_us(port, frame)) {
+        net_receive(nc, frame, len);
+    } else {
+        qemu_send_packet(nc, frame, len);
+    }
 }
 
 /*
  * Receive
  */
-
-static bool to_us(const SnicPort *port, const uint8_t *frame)
-{
-    return !memcmp(frame, port->conf.macaddr.a, ETH_ALEN);
-}
 
 /* The headers say UDP to the port of RoCEv2; roce_parse() looks closer. */
 static bool is_roce(const uint8_t *frame, size_t len)
@@ -174,7 +189,7 @@ void snic_net_init(SnicPort *port)
         name = g_strdup_printf("%s.port%u", dev->id, port->number);
     }
     port->rx = g_new0(SnicRx, 1);
-    port->rx->bh = qemu_bh_new(rx_bh, port);
+    port->rx->bh = qemu_bh_new_guarded(rx_bh, port, &dev->mem_reentrancy_guard);
     qemu_macaddr_default_if_unset(&port->conf.macaddr);
     port->nic = qemu_new_nic(&net_info, &port->conf, TYPE_KIWI_SNIC, name,
                              &dev->mem_reentrancy_guard, port);

@@ -76,8 +76,10 @@ static bool check_properties(SnicState *s, Error **errp)
            check_property("max-mr-pages", s->max_mr_pages, 1, 1 << 24, errp) &&
            /* What a WQE of the largest size holds beside its headers. */
            check_property("max-inline", s->max_inline, 0, 476, errp) &&
-           check_property("max-msg-size", s->max_msg_size, 1, 1U << 31,
+           /* Half of the PSN space holds it at the smallest MTU, and a window. */
+           check_property("max-msg-size", s->max_msg_size, 1, 1U << 30,
                           errp) &&
+           check_property("link-mbps", s->link_mbps, 1, UINT32_MAX, errp) &&
            check_property("page-shift-max", s->page_shift_max,
                           KIWI_PAGE_SHIFT_MIN, 40, errp) &&
            check_property("table-shift-max", s->pbl_table_shift_max, 12, 24,

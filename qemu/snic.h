@@ -272,6 +272,8 @@ SnicQp *snic_qp_find(SnicState *s, uint32_t number);    /* NULL: none */
 SnicPort *snic_port(SnicState *s, unsigned number);     /* number from 1, valid */
 /* Enabled and link up: it sends and accepts. */
 bool snic_port_active(const SnicPort *port);
+/* False: the network has no room now; a frame sent even so may be lost. */
+bool snic_port_can_send(const SnicPort *port);
 /* Sends, drops or holds back; @frame is the caller's again. From bottom halves only. */
 void snic_port_send(SnicPort *port, const uint8_t *frame, size_t len);
 /* No access to memory and no frame while false (FATAL, reset). */

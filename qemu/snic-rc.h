@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RC transport of kiwi-snic, strict profile: what its files share.
+ *
+ * Frames received are worked on at once, but all that is sent goes through the
+ * engine (snic-rc.c), which serves the QPs that have work in turn.
+ */
+#ifndef SNIC_RC_H
+#define SNIC_RC_H
+
+#include "snic.h"
+#include "roce.h"
+
+#define RC_WINDOW       128     /* PSNs sent and not acknowledged */
+#define RC_ACK_EVERY    64      /* packets between requests for an ACK */
+#define RC_BEGUN_MAX    256     /* WQEs begun and not complete */
+#define RC_FETCH_BYTES  2048    /* entries of a ring fetched ahead */
+#define RC_SGE_MAX      31      /* more than a WQE or an RQE can hold */
+
+typedef struct RcSge {
+    uint64_t addr;
+    uint32_t lkey;
+    uint32_t len;
+} RcSge;
+
+/* Entries of a ring that were read together. */
+typedef struct RcFetch {
+    uint16_t index;             /* of the first entry held */
+    uint16_t count;             /* entries held */
+    uint16_t start;             /* where the first one stands, in entries */
+    uint8_t buf[RC_FETCH_BYTES];
+} RcFetch;
+
+typedef enum RcFetchResult {
+    RC_FETCH_OK,
+    RC_FETCH_NONE,              /* not handed over yet */
+    RC_FETCH_FAULT,             /* the ring cannot be read */
+} RcFetchResult;
+
+typedef struct RcWqe {
+    uint64_t wr_id;
+    uint64_t raddr;
+    uint64_t swap_add;
+    uint64_t compare;
+    uint32_t rkey;
+    uint32_t len;               /* of the message */
+    uint32_t first_psn;
+    uint32_t num_psn;           /* 0: nothing goes on the wire */
+    uint16_t sq_index;          /* behind the WQE */
+    uint8_t opcode;             /* enum kiwi_wqe_opcode */
+    uint8_t flags;
+    uint8_t status;             /* not OK: ends so when it is the oldest */
+    uint8_t vendor_err;
+    uint8_t imm[4];
+    uint8_t num_sge;
+    union {
+        RcSge sge[RC_SGE_MAX];
+        uint8_t inline_data[KIWI_WQE_MAX_BB * KIWI_WQEBB];
+    };
+    QTAILQ_ENTRY(RcWqe) next;
+} RcWqe;
+
+typedef struct RcRequester {
+    RcFetch fetch;
+    RcWqe *staged;              /* fetched, not begun */
+    QTAILQ_HEAD(, RcWqe) begun; /* oldest first */
+    unsigned num_begun;
+    unsigned rd_atomic;         /* READs and atomics among them */
+    RcWqe *cur;                 /* whose packets are to be sent; NULL: all sent */
+    uint32_t next_psn;          /* to be sent */
+    uint32_t una_psn;           /* oldest unacknowledged */
+    uint32_t high_psn;          /* behind the newest ever sent */
+    unsigned since_ack_req;
+    unsigned retries;           /* without progress */
+    unsigned rnr_retries;
+    bool stopped;               /* a WQE failed: none begins after it */
+    bool recovering;            /* went back, no progress since */
+    bool rnr_wait;
+    bool expired;               /* the timer fired */
+    bool draining;              /* SQD: QP_DRAINED is owed */
+    int64_t deadline;           /* of the oldest packet, INT64_MAX: none */
+    QEMUTimer *timer;
+} RcRequester;
+
+typedef struct RcRqe {
+    uint64_t wr_id;
+    uint64_t capacity;
+    uint16_t index;             /* behind the entry */
+    uint8_t num_sge;
+    RcSge sge[RC_SGE_MAX];
+} RcRqe;
+
+/* What the responder owes the peer, in the order it is to be sent. */
+typedef struct RcReply {
+    enum { RC_REPLY_ACK, RC_REPLY_READ, RC_REPLY_ATOMIC } kind;
+    uint32_t psn;
+    uint32_t num_psn;
+    uint32_t msn;
+    uint8_t syndrome;
+    uint32_t rkey;              /* READ, from here */
+    uint64_t va;
+    uint32_t len;
+    uint32_t sent;              /* packets */
+    bool again;                 /* of a duplicate request */
+    uint64_t orig;              /* ATOMIC */
+    QTAILQ_ENTRY(RcReply) next;
+} RcReply;
+
+typedef struct RcAtomicResult {
+    bool valid;
+    uint32_t psn;
+    uint64_t orig;
+} RcAtomicResult;
+
+typedef struct RcResponder {
+    RcFetch fetch;
+    QTAILQ_HEAD(, RcReply) replies;
+    unsigned num_replies;
+    unsigned rd_atomic;         /* READs and atomics among them */
+    uint32_t psn;               /* expected */
+    uint32_t msn;
+    unsigned message;           /* being received: ROCE_F_SEND, ROCE_F_WRITE or 0 */
+    uint64_t received;          /* bytes of it */
+    uint32_t rkey;              /* WRITE */
+    uint64_t va;
+    uint32_t left;
+    bool has_rqe;               /* taken, not yet completed */
+    bool quiet;                 /* NAK sent: no other before the expected packet */
+    bool heard;                 /* a packet was received since RTR */
+    RcRqe rqe;
+    RcAtomicResult *results;    /* ring of SnicState.max_rd_atomic */
+    unsigned next_result;
+} RcResponder;
+
+struct SnicRc {
+    SnicQp *qp;
+    RocePath path;
+    RcRequester req;
+    RcResponder resp;
+    bool active;
+    QTAILQ_ENTRY(SnicRc) link;  /* on SnicRcDevice.active */
+};
+
+struct SnicRcDevice {
+    SnicState *s;
+    QTAILQ_HEAD(, SnicRc) active;
+    QEMUTimer *timer;
+    uint64_t sent;              /* bytes, in this turn of the engine */
+    uint8_t frame[ROCE_FRAME_MAX];
+};
+
+/* --- snic-rc.c: engine, state, frames ----------------------------------- */
+
+/* The QP has something to send, to begin or to flush. */
+void rc_activate(SnicQp *qp);
+/* State ERR, all work is to be flushed. */
+void rc_error(SnicQp *qp);
+
+static inline uint32_t rc_mtu(const SnicQp *qp)
+{
+    return 128u << qp->attr.mtu;
+}
+
+/* PSNs that a message or response of @len bytes takes. */
+static inline uint32_t rc_num_psn(const SnicQp *qp, uint32_t len)
+{
+    uint32_t mtu = rc_mtu(qp);
+
+    return len ? (len - 1) / mtu + 1 : 1;
+}
+
+static inline SnicPortCounters *rc_count(SnicQp *qp)
+{
+    return &snic_port(qp->s, qp->attr.port)->count;
+}
+
+/* Returns where pkt->payload_len bytes are to be put before rc_send(). */
+uint8_t *rc_build(SnicQp *qp, RocePacket *pkt);
+void rc_send(SnicQp *qp, const uint8_t *payload, size_t payload_len);
+
+/* --- snic-rc-mem.c: rings and scatter lists ------------------------------ */
+
+void rc_fetch_reset(RcFetch *f, uint16_t index);
+RcFetchResult rc_fetch(SnicState *s, const SnicQueue *q, RcFetch *f,
+                       unsigned entries, const uint8_t **p);
+void rc_fetch_take(RcFetch *f, unsigned entries);
+
+SnicVendorErr rc_sge_check(SnicQp *qp, const RcSge *sge, unsigned num_sge,
+                           uint32_t need);
+/* @off and @len lie within the list. */
+SnicVendorErr rc_gather(SnicQp *qp, const RcSge *sge, unsigned num_sge,
+                        uint64_t off, uint8_t *buf, uint32_t len);
+SnicVendorErr rc_scatter(SnicQp *qp, const RcSge *sge, unsigned num_sge,
+                         uint64_t off, const uint8_t *buf, uint32_t len);
+
+/* --- snic-rc-wqe.c: meaning of a WQE ------------------------------------- */
+
+/* Units that the WQE whose first unit is @unit takes; 1 when it says nonsense. */
+unsigned rc_wqe_units(const uint8_t *unit);
+/* Status and vendor_err tell what is wrong with it. */
+RcWqe *rc_wqe_parse(SnicQp *qp, const uint8_t *units);
+static inline bool rc_wqe_is_rd_atomic(const RcWqe *w)
+{
+    return w->opcode == KIWI_WQE_READ || w->opcode == KIWI_WQE_CMP_SWAP ||
+           w->opcode == KIWI_WQE_FETCH_ADD;
+}
+
+/* --- snic-rc-req.c ------------------------------------------------------- */
+
+void rc_req_init(SnicQp *qp);
+void rc_req_free(SnicQp *qp);
+void rc_req_reset(SnicQp *qp);
+void rc_req_start(SnicQp *qp);      /* RTR to RTS */
+void rc_req_drain(SnicQp *qp);      /* RTS to SQD */
+void rc_req_resume(SnicQp *qp);     /* RTR or SQD to RTS */
+void rc_req_halt(SnicQp *qp);       /* to ERR */
+void rc_req_rx(SnicQp *qp, const RocePacket *pkt);
+/* Does one thing; false: there is nothing to do now. */
+bool rc_req_step(SnicQp *qp);
+bool rc_req_flush_step(SnicQp *qp);
+
+/* --- snic-rc-resp.c ------------------------------------------------------ */
+
+void rc_resp_init(SnicQp *qp);
+void rc_resp_free(SnicQp *qp);
+void rc_resp_reset(SnicQp *qp);
+void rc_resp_start(SnicQp *qp);     /* INIT to RTR */
+void rc_resp_drop_replies(SnicQp *qp);
+void rc_resp_rx(SnicQp *qp, const RocePacket *pkt);
+bool rc_resp_step(SnicQp *qp);
+bool rc_resp_flush_step(SnicQp *qp);
+
+#endif /* SNIC_RC_H */

@@ -13,6 +13,7 @@ TOPOLOGIES = {
     "flat": (("snic0",), ("xpu0",), ("snic1",), ("xpu1",)),
     "one-switch": (("snic0", "xpu0", "snic1", "xpu1"),),
     "single": (("snic0", "xpu0"),),
+    "xpus": (("xpu0",), ("xpu1",)),
     "bare": (),
 }
 PORTS = 2       # of a SNIC; port n of each is on wire n

@@ -35,23 +35,22 @@ def run_child(test):
     """Runs one test in this process; the exit status tells how it went."""
     vm_module.terminate_on_signals()
     log = pathlib.Path(os.environ["KIWI_LOG"])
-    vms = []
+    vms = vm_module.VM.running
     try:
         if test.machine is None:
             test.function(log)
             return 0
         vm_module.VM(files=test.files, **test.machine)
-        vms = vm_module.VM.running
         test.function(vms[0])
         faults = [f for vm in vms for f in end_faults(vm)]
         for fault in faults:
             print(f"at the end: {fault}")
         return 1 if faults else 0
-    except Exception:                                       # pylint: disable=broad-except
+    except BaseException:                                   # pylint: disable=broad-except
         traceback.print_exc()
         return AGAIN if any(vm.hit_int3() for vm in vms) else 1
     finally:
-        for vm in list(vm_module.VM.running):
+        for vm in list(vms):
             vm.close()
 
 

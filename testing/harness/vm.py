@@ -239,7 +239,11 @@ class VM:
             raise VMError(f"the VM is of no more use: {self._broken}")
         mark = secrets.token_hex(8) + ("" if data is None else "+")
         request = f"{mark} {base64.b64encode(script).decode()}\n".encode()
-        self._agent.sendall(request + (data or b""))
+        try:
+            self._agent.sendall(request + (data or b""))
+        except OSError:
+            self._check_alive()
+            raise
         end = re.compile(b"\n%s ([0-9]+)\n" % re.escape(mark.encode()))
         match = self._await_agent(end, timeout, f"of: {script.decode('utf-8', 'replace')}")
         output = self._agent_buffer[:match.start()]
@@ -332,7 +336,7 @@ class VM:
 
     def _fail(self, error, text):
         self._broken = text.splitlines()[0]
-        tail = "\n".join(self.console().splitlines()[-60:])
+        tail = "\n".join(self.console().splitlines()[-40:])
         raise error(f"{text}\n--- end of the console ---\n{tail}")
 
     def _qmp_greet(self):

@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Boots the emulated host to a prompt on this terminal.
+
+Arguments are options of the machine, as KEY=VALUE (topology=flat iommu=on
+kernel=debian-6.1 rdma=true smp=1 ...). The host ends with its shell, or at once
+with Ctrl-a x.
+"""
+
+import dataclasses
+import os
+import sys
+
+sys.dont_write_bytecode = True
+
+from machine import BUILD, Machine                          # noqa: E402
+from vm import LOGS, prepare, qemu_environment              # noqa: E402
+
+FIELDS = {f.name: f for f in dataclasses.fields(Machine)}
+
+
+def parse(words):
+    """KEY=VALUE words as keywords of Machine."""
+    options = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or key not in FIELDS:
+            sys.exit(f"no option '{word}'; KEY=VALUE with KEY one of: " + " ".join(FIELDS))
+        kind = FIELDS[key].type
+        if kind not in (str, int, bool):
+            sys.exit(f"option '{key}' cannot be given here")
+        options[key] = value in ("1", "on", "true", "yes") if kind is bool else kind(value)
+    return options
+
+
+def main():
+    options = parse(sys.argv[1:])
+    options["append"] = options.get("append", "") + " kiwi.shell quiet"
+    machine = Machine(**options)
+    prepare([machine.kernel], machine.rdma)
+    log = LOGS / "shell"
+    log.mkdir(parents=True, exist_ok=True)
+    arguments = machine.arguments(log) + ["-serial", "mon:stdio", "-serial", "null"]
+    print("The shell comes up in some seconds; Ctrl-a x ends the host.", flush=True)
+    os.chdir(BUILD)
+    os.execvpe("qemu-system-x86_64", ["qemu-system-x86_64"] + arguments, qemu_environment())
+
+
+if __name__ == "__main__":
+    main()

@@ -2,4 +2,4 @@
 # SPDX-License-Identifier: GPL-2.0
 # bench.sh: guest instructions of each operation, with soft-RoCE's from the same boot.
 cd "$(dirname "$0")/.." || exit 1
-exec /usr/bin/python3 testing/bench.py "$@"
+exec testing/bench/run.py "$@"

@@ -5,24 +5,39 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <kiwi/kiwi.h>
 
 #include "../xpu/xpu.h"
 #include "bench.h"
+#include "counts.h"
 
 #define WHO "snic"
 #define PORT 1
 #define DEPTH 64
+
+#define MESSAGES 1024	/* of each pattern */
+#define DATA 65536
 
 struct side {
 	struct kiwi_device *dev;
 	struct kiwi_pd *pd;
 	struct kiwi_cq *cq;
 	struct kiwi_qp *qp;
-	struct kiwi_mr *mr;
+	struct kiwi_mr *mr;	/* one page */
+	struct kiwi_mr *data;
 	uint8_t *page;
+	int event_fd;
+};
+
+struct pattern {
+	const char *name;
+	uint8_t opcode;
+	uint32_t len;
+	int list;
+	int events;
 };
 
 static void must(int rc, const char *what)
@@ -37,6 +52,12 @@ static void open_side(struct side *s, const char *name)
 	must(kiwi_pd_alloc(s->dev, &s->pd), "pd_alloc");
 	s->page = pages(1, PAGES_SMALL);
 	must(kiwi_mr_reg(s->pd, s->page, 4096, KIWI_ACCESS_ALL, &s->mr), "mr_reg");
+}
+
+static void register_data(struct side *s)
+{
+	must(kiwi_mr_reg(s->pd, pages(DATA / 4096, PAGES_SMALL), DATA, KIWI_ACCESS_ALL, &s->data),
+	     "mr_reg");
 }
 
 static void close_side(struct side *s)
@@ -94,6 +115,9 @@ static void create_queues(struct side *s)
 
 	report(WHO, "cq_create", LEAST(, rc = kiwi_cq_create(s->dev, &cq, &s->cq),
 				       must(rc, "cq_create"); must(kiwi_cq_destroy(s->cq), "cq")));
+	s->event_fd = eventfd(0, 0);
+	need(s->event_fd >= 0, "eventfd");
+	cq.event_fd = s->event_fd;
 	must(kiwi_cq_create(s->dev, &cq, &s->cq), "cq_create");
 	qp.send_cq = s->cq;
 	report(WHO, "qp_create", LEAST(, rc = kiwi_qp_create(s->pd, &qp, &s->qp),
@@ -158,6 +182,67 @@ static void data_path(struct side *s, struct side *peer)
 					   need(!n, "poll_cq")));
 }
 
+/* Signalled work in lists of one doorbell, polled for; or one by one, each with an event. */
+static void messages(struct side *s, struct side *peer, struct pattern *p)
+{
+	struct kiwi_sg sg = {
+		.addr = s->data->iova,
+		.lkey = s->data->key,
+		.len = p->len,
+	};
+	struct kiwi_send_wr wr[DEPTH];
+	struct counts before, after;
+	struct kiwi_wc wc[DEPTH];
+	eventfd_t events;
+	int i, n, done;
+
+	for (i = 0; i < p->list; i++)
+		wr[i] = (struct kiwi_send_wr){
+			.sg = &sg,
+			.num_sg = 1,
+			.opcode = p->opcode,
+			.flags = KIWI_WQE_SIGNALED,
+			.rkey = peer->data->key,
+			.raddr = peer->data->iova,
+		};
+	counts_begin(&before, kiwi_device_name(s->dev), PORT);
+	for (n = 0; n < MESSAGES; n += p->list) {
+		if (p->events)
+			kiwi_cq_arm(s->cq, 0);
+		if (kiwi_post_send_list(s->qp, wr, p->list) != p->list)
+			die("%s: the send queue is full", p->name);
+		if (p->events)
+			need(!eventfd_read(s->event_fd, &events), "eventfd_read");
+		for (done = 0; done < p->list;) {
+			i = kiwi_poll_cq(s->cq, wc, DEPTH);
+			if (i && wc[0].status != KIWI_CQE_ST_OK)
+				die("%s: %s", p->name, kiwi_status_text(wc[0].status));
+			done += i;
+		}
+	}
+	counts_end(&after, kiwi_device_name(s->dev), PORT);
+	counts_report(p->name, &before, &after, MESSAGES);
+}
+
+static void count_messages(struct side *s, struct side *peer)
+{
+	static struct pattern pattern[] = {
+		{ "write_8_single", KIWI_WQE_WRITE, 8, 1, 0 },
+		{ "write_8_event", KIWI_WQE_WRITE, 8, 1, 1 },
+		{ "write_8_list64", KIWI_WQE_WRITE, 8, 64, 0 },
+		{ "write_64k_list64", KIWI_WQE_WRITE, 65536, 64, 0 },
+		{ "read_64k_list64", KIWI_WQE_READ, 65536, 64, 0 },
+	};
+	unsigned int i;
+
+	register_data(s);
+	register_data(peer);
+	for (i = 0; i < sizeof(pattern) / sizeof(*pattern); i++)
+		messages(s, peer, &pattern[i]);
+	must(kiwi_mr_dereg(s->data), "mr_dereg");
+	must(kiwi_mr_dereg(peer->data), "mr_dereg");
+}
+
 void bench_snic(const char *device, const char *peer_device)
 {
 	struct side side, peer;
@@ -174,6 +259,7 @@ void bench_snic(const char *device, const char *peer_device)
 	connect_side(&side, &peer);
 	connect_side(&peer, &side);
 	data_path(&side, &peer);
+	count_messages(&side, &peer);
 	close_side(&side);
 	close_side(&peer);
 }

@@ -31,7 +31,9 @@ static void dma_count(KiwiDma *dma, int target, uint64_t bytes)
 
 static int dma_target(KiwiState *k, MemoryRegion *mr)
 {
-    if (mr->ops == &unassigned_mem_ops || pci_gone_region(mr)) {
+    /* RAM has these operations, too. */
+    if ((mr->ops == &unassigned_mem_ops && !memory_region_is_ram(mr)) ||
+        pci_gone_region(mr)) {
         return KIWI_DMA_FAULT;
     }
     for (; mr; mr = mr->container) {

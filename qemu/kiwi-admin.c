@@ -27,6 +27,17 @@ static enum kiwi_status refuse_entry(KiwiCall *c, enum kiwi_status status,
     return kiwi_refuse(c, status, KIWI_ERR_FIELD_NONE, value, limit);
 }
 
+uint64_t kiwi_le_value(const void *buf, size_t len)
+{
+    const uint8_t *p = buf;
+    uint64_t value = 0;
+
+    while (len--) {
+        value = value << 8 | p[len];
+    }
+    return value;
+}
+
 static uint8_t first_nonzero(const void *buf, size_t len)
 {
     const uint8_t *p = buf;
@@ -40,7 +51,7 @@ static uint8_t first_nonzero(const void *buf, size_t len)
 
 enum kiwi_status kiwi_check_zero(KiwiCall *c, size_t field, size_t len)
 {
-    uint64_t value = len <= 8 ? ldn_le_p(c->in + field, len)
+    uint64_t value = len <= 8 ? kiwi_le_value(c->in + field, len)
                               : first_nonzero(c->in + field, len);
 
     return value ? kiwi_refuse(c, KIWI_ST_BAD_RESERVED, field, value, 0)

@@ -190,6 +190,7 @@ void kiwi_aq_disable(KiwiState *k);
 void kiwi_aq_produce(KiwiState *k, uint32_t pi);
 void kiwi_aq_consume(KiwiState *k, uint32_t ci);
 void kiwi_aq_complete(KiwiState *k, struct kiwi_acq_entry *done);
+uint64_t kiwi_le_value(const void *buf, size_t len);    /* of 0 to 8 bytes */
 enum kiwi_status kiwi_refuse(KiwiCall *c, enum kiwi_status status,
                              size_t field, uint64_t value, uint64_t limit);
 enum kiwi_status kiwi_check_zero(KiwiCall *c, size_t field, size_t len);

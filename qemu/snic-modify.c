@@ -64,7 +64,7 @@ static enum kiwi_status check_field(KiwiCall *c, uint32_t mask,
     if (f->size > sizeof(uint64_t)) {
         return KIWI_ST_OK;
     }
-    return kiwi_check_range(c, f->offset, ldn_le_p(c->in + f->offset, f->size),
+    return kiwi_check_range(c, f->offset, kiwi_le_value(c->in + f->offset, f->size),
                             f->min, f->max);
 }
 
@@ -77,7 +77,7 @@ static enum kiwi_status check_special(KiwiCall *c, size_t offset)
 
     if (offset == IN_FIELD(attr.dmac) && (in->attr.dmac[0] & 1)) {
         return kiwi_refuse(c, KIWI_ST_BAD_PARAM, offset,
-                           ldn_le_p(in->attr.dmac, 6), 0);
+                           kiwi_le_value(in->attr.dmac, 6), 0);
     }
     if (offset == IN_FIELD(attr.access) && (access & ~rights)) {
         return kiwi_refuse(c, KIWI_ST_BAD_RESERVED, offset, access, rights);

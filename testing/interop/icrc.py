@@ -57,27 +57,27 @@ def pcap_frames(path):
 
 @dataclasses.dataclass
 class Roce:
-    """One RoCEv2 packet, from the IP header to the ICRC."""
+    """One RoCEv2 packet."""
     source: str             # MAC
     target: str
-    packet: bytes
+    raw: bytes              # from the IP header on
     version: int            # of IP
     ip_len: int             # bytes of the IP header
 
     @property
     def udp(self):
         """The UDP header."""
-        return self.packet[self.ip_len:self.ip_len + 8]
+        return self.raw[self.ip_len:self.ip_len + 8]
 
     @property
     def bth(self):
         """The base transport header."""
-        return self.packet[self.ip_len + 8:self.ip_len + 8 + BTH_LEN]
+        return self.raw[self.ip_len + 8:self.ip_len + 8 + BTH_LEN]
 
     @property
     def body(self):
         """What stands between the base transport header and the ICRC."""
-        return self.packet[self.ip_len + 8 + BTH_LEN:-ICRC_LEN]
+        return self.raw[self.ip_len + 8 + BTH_LEN:-ICRC_LEN]
 
     @property
     def opcode(self):
@@ -86,11 +86,11 @@ class Roce:
 
     def icrc(self):
         """The ICRC that stands in the packet."""
-        return struct.unpack("<I", self.packet[-ICRC_LEN:])[0]
+        return struct.unpack("<I", self.raw[-ICRC_LEN:])[0]
 
     def icrc_computed(self):
         """The ICRC as it should be."""
-        masked = bytearray(self.packet[:-ICRC_LEN])
+        masked = bytearray(self.raw[:-ICRC_LEN])
         if self.version == 4:
             masked[1] = 0xff                    # type of service
             masked[8] = 0xff                    # time to live

@@ -58,9 +58,11 @@ int ring_memory_alloc(struct ring_memory *memory, struct kiwi_mem *mem, size_t s
 	if (!memory->cpu)
 		return refuse(errno, "%zu bytes for a ring: %s", size, strerror(errno));
 	memory->size = size;
-	mem->type = KIWI_MEM_USER;
-	mem->addr = (uintptr_t)memory->cpu;
-	mem->length = size;
+	*mem = (struct kiwi_mem){
+		.type = KIWI_MEM_USER,
+		.addr = (uintptr_t)memory->cpu,
+		.length = size,
+	};
 	return 0;
 }
 

@@ -51,7 +51,7 @@ static int qp_rings(struct qp *qp, const struct kiwi_qp_config *config,
 {
 	size_t sq = config->sq_mem ? 0 : (size_t)KIWI_WQEBB << arg->sq_log2;
 	size_t rq = config->rq_mem ? 0 : (size_t)1 << (arg->rq_log2 + arg->rq_stride);
-	struct kiwi_mem own;
+	struct kiwi_mem own = { 0 };
 	int rc;
 
 	if (sq + rq) {

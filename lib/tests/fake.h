@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The kernel side of /dev/kiwi/snic7, played in the process: it holds the library
+ * to the contract of kiwi/snic.h, and lets a test play the device on its rings.
+ */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include <kiwi/kiwi.h>
+#include <stdbool.h>
+
+#define FAKE_NAME	"snic7"
+#define FAKE_CQ_LOG2	12
+#define FAKE_SQ_LOG2	12
+#define FAKE_RQ_LOG2	12
+#define FAKE_INLINE	220
+#define FAKE_SGE	30
+
+/* Make the ioctl with this number fail: the @nth from now, once. @text: its last error, or NULL. */
+void fake_fail(unsigned int nr, unsigned int nth, int err, const char *text);
+
+/* Make the @nth system call of the library from now fail, whichever it is; 0: none. */
+void fake_fail_nth(unsigned int nth);
+
+/* Whether the failure asked for has happened. */
+bool fake_failed(void);
+
+/* How often the library broke the contract; each is told on stdout. */
+unsigned int fake_breaches(void);
+
+/* Kernel objects alive, and files open. */
+unsigned int fake_objects(void);
+
+/* System calls that the library has made so far. */
+unsigned long fake_calls(void);
+
+/* Answer every ioctl with ENODEV until the next open, as after removal. */
+void fake_remove(void);
+
+/* Number given to the next QP; 0: one not used yet. */
+void fake_next_qpn(uint32_t qpn);
+
+/* What the library asked for when it made the object with this id. */
+const struct kiwi_snic_qp_create *fake_qp(uint32_t id);
+const struct kiwi_snic_cq_create *fake_cq(uint32_t id);
+const struct kiwi_snic_qp_modify *fake_modify(unsigned int n);	/* the nth so far */
+
+/* Have an event ready to be read. */
+void fake_event(const struct kiwi_snic_event *event);
+
+/* The device writes a completion. False when the CQ has no room. */
+bool fake_complete(const struct kiwi_cq *cq, const struct kiwi_cqe *cqe);
+
+/* The value in the register of the doorbell page made last, and in all of it. */
+uint64_t fake_doorbell(void);
+bool fake_doorbell_page_clean(void);
+
+/*
+ * Count stores to doorbell pages from now on; the end returns how many there were,
+ * with the last value. A store is caught by its page fault, and done by stepping
+ * over the instruction. @sizes_ok: whether all were 8 bytes at the register.
+ */
+void fake_count_begin(void);
+unsigned int fake_count_end(bool *sizes_ok);
+
+#endif /* FAKE_H */

@@ -299,6 +299,8 @@ class VM:
     def _wait_boot(self):
         match = self._await_agent(re.compile(b"agent-ready\n"), BOOT_TIMEOUT, "of the boot")
         self._agent_buffer = self._agent_buffer[match.end():]
+        if self.machine.vnet:
+            self.load("virtio_pci", "virtio_net")
 
     def _await_agent(self, pattern, timeout, what):
         deadline = time.monotonic() + timeout * STRETCH

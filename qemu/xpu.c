@@ -33,7 +33,7 @@ OBJECT_DECLARE_SIMPLE_TYPE(XpuState, XPU)
 #define XPU_SERIAL_CAP      0x150
 
 #define XPU_CE_MAX_LEN      (256 * MiB)
-#define XPU_CE_TIMEOUT_MS   30000
+#define XPU_CE_TIMEOUT_DEFAULT_MS 30000
 /* The guest runs on between two chunks; the pace is about 100 GB/s. */
 #define XPU_CE_CHUNK        (1 * MiB)
 #define XPU_CE_CHUNK_NS     10000
@@ -56,6 +56,7 @@ struct XpuState {
     MemoryRegion regs;
     MemoryRegion vram;
     uint64_t vram_size;
+    uint32_t timeout_ms;
     uint32_t resets;
 
     QEMUTimer copy_timer;
@@ -132,7 +133,7 @@ static uint64_t xpu_copy_piece(XpuState *s, const XpuCopy *c, uint64_t at,
     if (!(c->ctrl & XPU_CE_CTRL_SRC_BUS)) {
         from = xpu_vram(s, src);
     } else {
-        from = c->ctrl & XPU_CE_CTRL_DST_BUS ? bounce : xpu_vram(s, dst);
+        from = bounce; /* a read that fails shall not reach VRAM */
         if (!xpu_dma(s, src, from, len, DMA_DIRECTION_TO_DEVICE)) {
             return 0;
         }
@@ -140,9 +141,7 @@ static uint64_t xpu_copy_piece(XpuState *s, const XpuCopy *c, uint64_t at,
     if (c->ctrl & XPU_CE_CTRL_DST_BUS) {
         return xpu_dma(s, dst, from, len, DMA_DIRECTION_FROM_DEVICE) ? len : 0;
     }
-    if (from != xpu_vram(s, dst)) {
-        memmove(xpu_vram(s, dst), from, len);
-    }
+    memmove(xpu_vram(s, dst), from, len);
     memory_region_set_dirty(&s->vram, dst, len);
     return len;
 }
@@ -297,7 +296,7 @@ static uint64_t xpu_read(void *opaque, hwaddr addr, unsigned size)
     case XPU_REG_CE_STATUS:
         return xpu_copy_status(s);
     case XPU_REG_CE_TIMEOUT_MS:
-        return XPU_CE_TIMEOUT_MS;
+        return s->timeout_ms;
     default:
         return extract64(xpu_reg64(s, addr & ~7ULL), addr % 8 * 8, 32);
     }
@@ -442,6 +441,8 @@ static void xpu_exit(PCIDevice *pci)
 
 static Property xpu_properties[] = {
     DEFINE_PROP_SIZE("vram-size", XpuState, vram_size, XPU_VRAM_DEFAULT),
+    DEFINE_PROP_UINT32("copy-timeout-ms", XpuState, timeout_ms,
+                       XPU_CE_TIMEOUT_DEFAULT_MS),
     DEFINE_PROP_END_OF_LIST(),
 };
 

@@ -2,4 +2,3 @@
 # Guest programs of this folder, statically linked.
 programs += xpu-selftest
 xpu-selftest-sources := testing/xpu/xpu-selftest.c testing/xpu/xpu_user.c
-xpu-selftest-libs := -lpthread

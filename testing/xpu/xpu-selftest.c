@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Checks the xpu driver and its device. Wants /dev/xpu0 to itself; what needs a
- * second device is skipped without /dev/xpu1.
+ * second device is skipped without /dev/xpu1. The device's copy-timeout-ms should be
+ * small: dma-error waits for it twice.
  *
  *	xpu-selftest [TEST...]	runs all tests, or those named
  *	xpu-selftest unplug	holds everything open until the device is taken away
+ *	xpu-selftest reset	resets the device, with buffers open
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -579,6 +581,40 @@ static void test_peer_errors(void)
 	close(own);
 }
 
+/* With bus mastering off the device can neither move bytes nor interrupt. */
+static void set_bus_master(bool on)
+{
+	int fd = open("/sys/class/xpu/xpu0/device/config", O_RDWR | O_CLOEXEC);
+	uint16_t command;
+
+	EQUAL(pread(fd, &command, sizeof(command), 4), sizeof(command));
+	command = on ? command | 4 : command & ~4;
+	EQUAL(pwrite(fd, &command, sizeof(command), 4), sizeof(command));
+	close(fd);
+}
+
+static void test_dma_error(void)
+{
+	const size_t length = MIB;
+	struct xpu_query before = device(xpu);
+	int buf = alloc(length, 0);
+	void *p = map(buf, length);
+
+	fill(p, length, 16);
+	set_bus_master(false);
+	EQUAL(xpu_write(xpu, buf, 0, &(char){ 0 }, 1), -EIO);
+	EQUAL(xpu_evict(xpu, buf), -EIO);
+	set_bus_master(true);
+	EQUAL(device(xpu).dma_errors - before.dma_errors, 2);
+	EQUAL(device(xpu).dma_write_bytes, before.dma_write_bytes);
+	EQUAL(state(buf).placement, XPU_PLACE_VRAM);
+	CHECK(filled(p, length, 16));
+	EQUAL(xpu_evict(xpu, buf), 0);
+	CHECK(filled(p, length, 16));
+	munmap(p, length);
+	close(buf);
+}
+
 /* Waits for the device to go, then uses all that it held of it. */
 static int unplug(void)
 {
@@ -618,6 +654,30 @@ static int unplug(void)
 	return 0;
 }
 
+/* What is in VRAM is lost with a reset, what is in system memory is not. */
+static int reset(void)
+{
+	const size_t length = MIB;
+	int vram = alloc(length, 0), system = alloc(length, 0), fd;
+	uint32_t *a = map(vram, length), *b = map(system, length);
+	unsigned int resets = device(xpu).resets;
+
+	fill(a, length, 17);
+	fill(b, length, 18);
+	EQUAL(xpu_evict(xpu, system), 0);
+	fd = open("/sys/class/xpu/xpu0/device/reset", O_WRONLY | O_CLOEXEC);
+	EQUAL(write(fd, "1", 1), 1);
+	close(fd);
+	EQUAL(device(xpu).resets, resets + 1);
+	EQUAL(state(vram).placement, XPU_PLACE_REVOKED);
+	CHECK(bus_error(a));
+	CHECK(filled(b, length, 18));
+	EQUAL(xpu_return(xpu, system), 0);
+	CHECK(filled(b, length, 18));
+	printf("reset: passed\n");
+	return 0;
+}
+
 static const struct test {
 	const char *name;
 	void (*run)(void);
@@ -636,6 +696,7 @@ static const struct test {
 	{ "large", test_large, false },
 	{ "fork", test_fork, false },
 	{ "move-while-mapped", test_move_while_mapped, false },
+	{ "dma-error", test_dma_error, false },
 	{ "peer", test_peer, true },
 	{ "peer-without-p2p", test_peer_without_p2p, true },
 	{ "peer-errors", test_peer_errors, true },
@@ -676,6 +737,8 @@ int main(int argc, char **argv)
 	peer = xpu_open(1);
 	if (argc == 2 && !strcmp(argv[1], "unplug"))
 		return unplug();
+	if (argc == 2 && !strcmp(argv[1], "reset"))
+		return reset();
 
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		const struct test *test = &tests[i];

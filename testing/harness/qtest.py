@@ -277,13 +277,14 @@ class Function:
         self.q.writew(self.capability(CAP_EXP) + 8, 1 << 15)
         self.map_bars()
 
-    def msix(self, vectors):
-        """Switches MSI-X on: vector n writes its message, n + 1, to memory.
+    def msix(self):
+        """Switches MSI-X on: vector n of the first 8 writes its message to memory.
 
-        Returns a function of the vector that tells how many messages came: one
-        at most is told apart, since a message overwrites the one before.
+        Returns a function of the vector that tells whether a message came since
+        it was asked last.
         """
         cap = self.capability(CAP_MSIX)
+        vectors = min(8, (self.q.readw(cap + 2) & 0x7ff) + 1)
         where = self.q.readl(cap + 4)
         table = self.bar(where & 7) + (where & ~7)
         sink = self.q.alloc(4 * vectors)

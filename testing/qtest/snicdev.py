@@ -73,7 +73,7 @@ class Snic:
         self.pci = q.pci(slot)
         self.regs = self.pci.bar(abi.KIWI_BAR_REGS)
         self.doorbells = self.pci.bar(abi.KIWI_BAR_DOORBELL)
-        self.msi = self.pci.msix(8)
+        self.msi = self.pci.msix()
         self.aq_log2 = 0
 
     # Registers
@@ -468,3 +468,67 @@ def raddr(addr, rkey):
 
 def inline(data):
     return struct.pack("<I", len(data)) + data
+
+
+def pair(props="", more=(), wire="hub", arguments=(), **options):
+    """A machine with two SNICs, snic0 and snic1, in slots 4 and 6; port 1s joined."""
+    arguments = ["-netdev", "hubport,id=w0,hubid=0", "-netdev", "hubport,id=w1,hubid=0",
+                 *arguments]
+    devices = [f"kiwi-snic,id=snic{n},addr={SLOT + 2 * n},netdev0=w{n},"
+               f"mac0=52:54:00:4b:0{n}:00" + (props and "," + props) for n in range(2)]
+    return Qtest([*devices, *more], arguments, **options)
+
+
+class Node:
+    """A SNIC with what a connection needs: EQs, a page, a PD, a CQ, a GID."""
+
+    def __init__(self, q, n, cq_log2=8):
+        self.dev = Snic(q, SLOT + 2 * n)
+        self.dev.start()
+        self.gid = ipv4_gid(f"192.0.2.{n + 1}")
+        set_gid(self.dev, self.gid)
+        self.mac = bytes(self.port().mac)
+        self.events = self.dev.create_eq(abi.KIWI_EQ_ASYNC, vector=1)
+        self.eq = self.dev.create_eq(vector=2)
+        self.page = self.dev.open_page(n + 1)
+        self.pd = self.dev.alloc_pd()
+        self.cq = self.dev.create_cq(self.eq, self.page, cq_log2)
+
+    def port(self, number=1):
+        size = ctypes.sizeof(abi.struct("kiwi_snic_port"))
+        return unpack("kiwi_snic_port", self.dev.ok(
+            abi.KIWI_SNIC_OP_QUERY_PORT, cmd_id(number), size))
+
+    def counters(self, number=1):
+        size = ctypes.sizeof(abi.struct("kiwi_snic_port_counters"))
+        return unpack("kiwi_snic_port_counters", self.dev.ok(
+            abi.KIWI_SNIC_OP_QUERY_PORT_COUNTERS, cmd_id(number), size))
+
+    def qp(self, **options):
+        return self.dev.create_qp(self.pd, self.cq, self.page, **options)
+
+
+REMOTE = abi.KIWI_ACCESS_ALL & ~abi.KIWI_ACCESS_LOCAL_WRITE
+
+
+def to_rts(qp, node, peer, peer_qpn, **change):
+    """Takes a QP from RESET to RTS, towards a QP of a peer."""
+    values = dict(mtu=abi.KIWI_MTU_4096, rq_psn=0x100, sq_psn=0x100, timeout=14, retry_cnt=7,
+                  rnr_retry=7, min_rnr_timer=1, max_rd_atomic=8, max_dest_rd_atomic=8)
+    values.update(change)
+
+    def pick(*names):
+        return {name: values[name] for name in names}
+    qp.modify(abi.KIWI_QPS_INIT, port=1, access=REMOTE)
+    qp.modify(abi.KIWI_QPS_RTR, dest_qpn=peer_qpn, dmac=peer.mac, dgid=peer.gid,
+              **pick("mtu", "rq_psn", "max_dest_rd_atomic", "min_rnr_timer"))
+    qp.modify(abi.KIWI_QPS_RTS,
+              **pick("sq_psn", "timeout", "retry_cnt", "rnr_retry", "max_rd_atomic"))
+
+
+def connected(a, b, change=None, **options):
+    """Two QPs in RTS, one of each node."""
+    qa, qb = a.qp(**options), b.qp(**options)
+    to_rts(qa, a, b, qb.number, **(change or {}))
+    to_rts(qb, b, a, qa.number, **(change or {}))
+    return qa, qb

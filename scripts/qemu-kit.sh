@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Prints a folder with the headers that device models need to be loaded into the
 # installed QEMU: include/, gen/ (QAPI), STAMP (the build they belong to) and
-# VERSION. Made once from the source package of exactly the installed version.
+# VERSION, and checkpatch.pl. Made once from the source package of exactly the
+# installed version.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -29,7 +30,7 @@ build_kit() { # FOLDER
 	dpkg-source --no-check --no-copy -x "$dl"/qemu_*.dsc "$src" >"$dl/log" 2>&1 ||
 		{ cat "$dl/log" >&2; die "dpkg-source failed on qemu $source"; }
 
-	cp -r "$src/include" "$src/VERSION" "$out/"
+	cp -r "$src/include" "$src/VERSION" "$src/scripts/checkpatch.pl" "$out/"
 	mkdir -p "$out/gen/qapi"
 	(cd "$src" && /usr/bin/python3 -B scripts/qapi-gen.py \
 		-o "$out/gen/qapi" -b qapi/qapi-schema.json)

@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Prints a folder with the style checkers: checkpatch.pl of the newest kernel
+# source that Debian 12 has, and its data files.
+
+. "$(dirname "$0")/lib.sh"
+
+package=linux-source-6.12
+
+build_scripts() { # FOLDER
+	local out=$1 deb
+	deb=$(deb_fetch "$package")
+	note "unpacking the scripts of $package"
+	dpkg-deb --fsys-tarfile "$deb" |
+		tar -xO "./usr/src/$package.tar.xz" | xz -dc -T2 |
+		tar -x -C "$out" --strip-components=1 --wildcards \
+			"$package/scripts/checkpatch.pl" "$package/scripts/spelling.txt" \
+			"$package/scripts/*.checkpatch" "$package/.clang-format"
+}
+
+apt_ready
+key=$(recipe_key "$(deb_table "$package")")
+cache_get kernel-scripts "$key" build_scripts

@@ -23,7 +23,7 @@ class Xpu:
         self.q = q
         self.pci = q.pci(slot)
         self.vram = self.pci.bar(abi.XPU_BAR_VRAM)
-        self.came = self.pci.msix(abi.XPU_VECTORS)
+        self.came = self.pci.msix()
         self.tag = 0
 
     def rd32(self, reg):
@@ -121,7 +121,7 @@ def copy(log):
         dev = Xpu(q)
         size, data = 5 * PAGE + 3, some_bytes(5 * PAGE + 3)
         ram = q.alloc(1 * MIB)
-        source, target = ram + 4093, ram + 512 * 1024 + 1   # 7 and 6 pages
+        source, target = ram + 4094, ram + 512 * 1024 + 1   # 7 and 6 pages
 
         q.write(source, data)
         before = dev.counters()
@@ -236,7 +236,7 @@ def busy(log):
         q.settle()
         assert dev.status()[0] == abi.XPU_CE_IDLE
         assert not dev.came(abi.XPU_VECTOR_COPY)
-        dev.came = dev.pci.msix(abi.XPU_VECTORS)
+        dev.came = dev.pci.msix()
         dev.good(0, length, length)
 
 

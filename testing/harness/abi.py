@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The firmware ABI for Python, read from the headers in firmware-abi/kiwi_abi.
+"""The firmware ABI for Python, read from the headers in firmware-abi/kiwi_abi, and
+the registers of xpu.
 
     abi.KIWI_REG_MAGIC                      a constant
     abi.KIWI_DIAG_DMA(0, 1, 0)              a macro with arguments
@@ -12,8 +13,9 @@ import sys
 
 from machine import TOP
 
-HEADERS = TOP / "firmware-abi/kiwi_abi"
-NAMES = ("types", "ids", "regs", "admin", "queues", "snic", "diag")
+HEADERS = [TOP / "firmware-abi/kiwi_abi" / f"{name}.h" for name in
+           ("types", "ids", "regs", "admin", "queues", "snic", "diag")]
+HEADERS.append(TOP / "testing/xpu/xpu_regs.h")
 
 TYPES = {
     "__u8": ctypes.c_uint8, "__le16": ctypes.c_uint16.__ctype_le__,
@@ -72,8 +74,8 @@ def _check(text):
 
 
 def _load():
-    for name in NAMES:
-        text = (HEADERS / f"{name}.h").read_text(encoding="utf-8").replace("\\\n", " ")
+    for path in HEADERS:
+        text = path.read_text(encoding="utf-8").replace("\\\n", " ")
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
         _defines(text)
         _enums(text)

@@ -26,7 +26,7 @@
  *   EPERM		the operation needs CAP_NET_ADMIN
  *   EBADF		a file descriptor handed over is not open, or not of the kind wanted
  *   EOPNOTSUPP		this device, kernel or DMA-buf exporter cannot do it
- *   EREMOTEIO		the DMA-buf exporter failed to map the buffer
+ *   EREMOTEIO		the DMA-buf exporter failed to map the buffer, or the firmware failed inside
  *   EPROTO		the firmware gave a reply that the ABI does not allow
  *   ETIMEDOUT		the firmware did not answer in its own time limit
  *   EIO		the device is in a fatal state; it needs a reset

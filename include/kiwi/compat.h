@@ -7,10 +7,28 @@
 #define KIWI_COMPAT_H
 
 #include <linux/dma-buf.h>
+#include <linux/eventfd.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/version.h>
+
+/* Argument of class.devnode. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define KIWI_DEVNODE_CONST
+#else
+#define KIWI_DEVNODE_CONST const
+#endif
+
+/*
+ * Pinning for reading only: older kernels need a write fault to make sure that the page
+ * stays the one that the process sees.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define KIWI_FOLL_LONGTERM_READ (FOLL_LONGTERM | FOLL_WRITE | FOLL_FORCE)
+#else
+#define KIWI_FOLL_LONGTERM_READ FOLL_LONGTERM
+#endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
@@ -34,9 +52,19 @@ static inline struct file *get_file_active(struct file **f)
 }
 #endif
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+#define eventfd_signal(ctx) eventfd_signal(ctx, 1)
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 #undef MODULE_IMPORT_NS
 #define MODULE_IMPORT_NS(ns) MODULE_INFO(import_ns, ns)
+#undef EXPORT_SYMBOL_NS_GPL
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#define EXPORT_SYMBOL_NS_GPL(sym, ns) __EXPORT_SYMBOL(sym, "_gpl", ns)
+#else
+#define EXPORT_SYMBOL_NS_GPL(sym, ns) __EXPORT_SYMBOL(sym, "GPL", ns)
+#endif
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)

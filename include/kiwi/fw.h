@@ -47,12 +47,12 @@ struct kiwi_fw_identity {
 /**
  * struct kiwi_fw_ops - what a part's driver is told
  * @event: an asynchronous event, type checked and below KIWI_EV_COUNT; process
- *	context (a worker of kiwi_fw), may sleep but not issue commands;
- *	@lost is set when events were lost before this one
+ *	context (a worker of kiwi_fw or a caller of kiwi_fw_sync_events()); takes no lock but
+ *	spinlocks and issues no command; @lost is set when events were lost before this one
  * @down: the device can no longer be used: it vanished, died or broke the ABI. Called at most
  *	once per start, process context, from a worker of kiwi_fw; no command works from
  *	here on and the device no longer reaches memory. Objects of the device are gone or
- *	will be with the next reset. May be NULL.
+ *	will be with the next reset. May be NULL. KIWI_RESET_REMOVE says that it vanished.
  *
  * kiwi_fw_stop() waits for callbacks that run: it must not be called from one, nor with a lock
  * held that one takes.
@@ -105,9 +105,9 @@ struct kiwi_fw_err {
 };
 
 /*
- * With any of -EPROTO, -ETIMEDOUT, -EIO and -ENODEV nobody knows what the command did, and the device
- * no longer reaches memory. Who finds a reply out of range that kiwi_fw could not
- * check calls kiwi_fw_fail() before memory is given back.
+ * With any of -EPROTO, -ETIMEDOUT, -EIO and -ENODEV nobody knows what the command did, and the
+ * device no longer reaches memory. Who finds a reply out of range that kiwi_fw could not check
+ * calls kiwi_fw_fail() before memory is given back.
  */
 int kiwi_fw_exec(struct kiwi_fw *fw, u16 opcode, const void *in, size_t in_len, void *out,
 		 size_t out_len, struct kiwi_fw_err *err);
@@ -117,7 +117,8 @@ const char *kiwi_fw_status_str(u16 status);
 
 /**
  * struct kiwi_fw_comp - a completion queue's listener
- * @fn: called for each completion event of the queue, in interrupt (threaded or not) context: must not sleep
+ * @fn: called for each completion event of the queue, and when events were lost; in hard
+ *	interrupt or with interrupts disabled: must not sleep
  * @cqn: set by kiwi_fw_comp_add()
  */
 struct kiwi_fw_comp {
@@ -199,9 +200,9 @@ struct kiwi_fw_mem {
  * running nor called once kiwi_fw_mem_release() has returned.
  *
  * The command that hands the memory to the device, and the one that takes it back, are issued
- * between kiwi_fw_mem_lock(), which fails with -EREMOTEIO after revocation, and kiwi_fw_mem_unlock():
- * these exclude @revoked (by the reservation lock; nothing for user memory). Locks that @revoked
- * takes must not be held when a function of this group is called.
+ * between kiwi_fw_mem_lock(), which fails with -EREMOTEIO after revocation, and
+ * kiwi_fw_mem_unlock(): these exclude @revoked (by the reservation lock; nothing for user
+ * memory). Locks that @revoked takes must not be held when a function of this group is called.
  *
  * @err: what was asked and the limit it broke, for -EINVAL, -ENOMEM and -ENOSPC if there is one
  */

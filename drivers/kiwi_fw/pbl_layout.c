@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+
+#include "pbl_layout.h"
+
+#define KIWI_FW_PBL_ENTRY_SHIFT	3	/* __le64 */
+
+static u64 kiwi_fw_pbl_count(dma_addr_t first, u64 length, u8 shift)
+{
+	u64 offset = first & (BIT_ULL(shift) - 1);
+
+	return ((offset + length - 1) >> shift) + 1;
+}
+
+/* Where one run ends and another begins a page must end. */
+static u8 kiwi_fw_pbl_max_shift(const struct kiwi_fw_run *runs, unsigned int nr_runs, u8 limit)
+{
+	u64 boundaries = BIT_ULL(limit);
+	unsigned int n;
+
+	for (n = 1; n < nr_runs; n++)
+		boundaries |= runs[n].addr | (runs[n - 1].addr + runs[n - 1].len);
+	return __ffs64(boundaries);
+}
+
+/* Small tables are had easily, so the smallest that two levels of do. */
+static int kiwi_fw_pbl_tables(struct kiwi_fw_pbl_layout *layout, u8 table_shift_max)
+{
+	u8 shift, per_table;
+
+	layout->levels = 0;
+	layout->table_shift = 0;
+	if (layout->count <= KIWI_PBL_INLINE)
+		return 0;
+	for (shift = KIWI_PAGE_SHIFT_MIN; shift <= table_shift_max; shift++) {
+		per_table = shift - KIWI_FW_PBL_ENTRY_SHIFT;
+		layout->table_shift = shift;
+		for (layout->levels = 1; layout->levels <= KIWI_PBL_MAX_LEVELS; layout->levels++) {
+			if (layout->count <= BIT_ULL(per_table * layout->levels))
+				return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
+/**
+ * kiwi_fw_pbl_layout() - find the best page list for memory
+ * @runs: the memory
+ * @nr_runs: of @runs, at least 1
+ * @length: of all
+ * @limits: of the device
+ * @layout: the answer; @count also with -ENOSPC
+ *
+ * The fewest pages win; of the page sizes that need as few, the smallest does, since a page
+ * that is larger only names more memory than was handed over.
+ *
+ * Return: 0, -EINVAL for limits that make no sense, -EOPNOTSUPP if runs meet off the smallest
+ * page, -ENOSPC if there are more pages than the device, or its tables, can hold.
+ */
+int kiwi_fw_pbl_layout(const struct kiwi_fw_run *runs, unsigned int nr_runs, u64 length,
+		       const struct kiwi_fw_pbl_limits *limits, struct kiwi_fw_pbl_layout *layout)
+{
+	dma_addr_t first = runs[0].addr;
+	u8 shift;
+
+	if (limits->page_shift_max < KIWI_PAGE_SHIFT_MIN || limits->page_shift_max > 62 ||
+	    limits->table_shift_max > 30)
+		return -EINVAL;
+	shift = kiwi_fw_pbl_max_shift(runs, nr_runs, limits->page_shift_max);
+	if (shift < KIWI_PAGE_SHIFT_MIN)
+		return -EOPNOTSUPP;
+	layout->count = kiwi_fw_pbl_count(first, length, shift);
+	while (shift > KIWI_PAGE_SHIFT_MIN &&
+	       kiwi_fw_pbl_count(first, length, shift - 1) == layout->count)
+		shift--;
+	layout->page_shift = shift;
+	layout->offset = first & (BIT_ULL(shift) - 1);
+	if (layout->count > limits->max_pages)
+		return -ENOSPC;
+	return kiwi_fw_pbl_tables(layout, limits->table_shift_max);
+}
+
+/**
+ * kiwi_fw_pbl_first() - begin at the first page
+ * @cursor: to be set
+ * @runs: the memory
+ * @layout: of its page list
+ */
+void kiwi_fw_pbl_first(struct kiwi_fw_pbl_cursor *cursor, const struct kiwi_fw_run *runs,
+		       const struct kiwi_fw_pbl_layout *layout)
+{
+	cursor->run = runs;
+	cursor->addr = runs[0].addr - layout->offset;
+}
+
+/**
+ * kiwi_fw_pbl_fill() - write the addresses of the next pages
+ * @cursor: where it has come to
+ * @layout: of the page list
+ * @entries: for the addresses
+ * @count: of them, at most as many as are left
+ */
+void kiwi_fw_pbl_fill(struct kiwi_fw_pbl_cursor *cursor, const struct kiwi_fw_pbl_layout *layout,
+		      __le64 *entries, u64 count)
+{
+	const struct kiwi_fw_run *run = cursor->run;
+	dma_addr_t addr = cursor->addr;
+	u64 n;
+
+	for (n = 0; n < count; n++) {
+		/* Not beyond the last run: then all pages have been written. */
+		if (addr - run->addr >= run->len && addr >= run->addr) {
+			run++;
+			addr = run->addr;
+		}
+		entries[n] = cpu_to_le64(addr);
+		addr += BIT_ULL(layout->page_shift);
+	}
+	cursor->run = run;
+	cursor->addr = addr;
+}

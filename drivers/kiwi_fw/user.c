@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory of a process: pinned for long, counted against RLIMIT_MEMLOCK as RDMA core does.
+ * Neighbouring pages make one entry of a scatter list, which is mapped in one go.
+ */
+#include <linux/capability.h>
+#include <linux/dma-mapping.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+
+#include <kiwi/compat.h>
+#include <uapi/kiwi/snic.h>
+
+#include "core.h"
+#include "mem.h"
+
+/**
+ * struct kiwi_fw_user - pinned memory
+ * @mem: what the caller sees
+ * @dev: it is mapped for
+ * @mm: that is charged
+ * @pages: charged
+ * @table: the pinned pages
+ * @writable: the device may have written
+ * @mapped: @table is mapped
+ */
+struct kiwi_fw_user {
+	struct kiwi_fw_mem mem;
+	struct device *dev;
+	struct mm_struct *mm;
+	unsigned long pages;
+	struct sg_append_table table;
+	bool writable;
+	bool mapped;
+};
+
+static enum dma_data_direction kiwi_fw_user_dir(const struct kiwi_fw_user *user)
+{
+	return user->writable ? DMA_BIDIRECTIONAL : DMA_TO_DEVICE;
+}
+
+static int kiwi_fw_user_charge(struct kiwi_fw_user *user, struct kiwi_fw_err *err)
+{
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	unsigned long pinned = atomic64_add_return(user->pages, &user->mm->pinned_vm);
+
+	if (pinned <= limit || capable(CAP_IPC_LOCK))
+		return 0;
+	atomic64_sub(user->pages, &user->mm->pinned_vm);
+	err->value = (u64)pinned << PAGE_SHIFT;
+	err->limit = rlimit(RLIMIT_MEMLOCK);
+	return -ENOMEM;
+}
+
+static void kiwi_fw_user_uncharge(struct kiwi_fw_user *user)
+{
+	atomic64_sub(user->pages, &user->mm->pinned_vm);
+}
+
+static int kiwi_fw_user_pin_batch(struct kiwi_fw_user *user, unsigned long addr,
+				  unsigned long left, struct page **batch)
+{
+	unsigned int flags = user->writable ? FOLL_LONGTERM | FOLL_WRITE : KIWI_FOLL_LONGTERM_READ;
+	int pinned, ret;
+
+	pinned = pin_user_pages_fast(addr, min(left, PAGE_SIZE / sizeof(*batch)), flags, batch);
+	if (pinned <= 0)
+		return pinned ?: -EFAULT;
+	ret = sg_alloc_append_table_from_pages(&user->table, batch, pinned, 0,
+					       (unsigned long)pinned << PAGE_SHIFT,
+					       dma_get_max_seg_size(user->dev), left - pinned,
+					       GFP_KERNEL_ACCOUNT);
+	if (ret) {
+		unpin_user_pages(batch, pinned);
+		return ret;
+	}
+	return pinned;
+}
+
+static int kiwi_fw_user_pin(struct kiwi_fw_user *user, unsigned long addr)
+{
+	unsigned long left = user->pages;
+	struct page **batch;
+	int pinned = 0;
+
+	batch = (struct page **)__get_free_page(GFP_KERNEL);
+	if (!batch)
+		return -ENOMEM;
+	while (left && pinned >= 0) {
+		if (fatal_signal_pending(current)) {
+			pinned = -EINTR;
+			break;
+		}
+		cond_resched();
+		pinned = kiwi_fw_user_pin_batch(user, addr, left, batch);
+		if (pinned > 0) {
+			addr += (unsigned long)pinned << PAGE_SHIFT;
+			left -= pinned;
+		}
+	}
+	free_page((unsigned long)batch);
+	return min(pinned, 0);
+}
+
+static void kiwi_fw_user_unpin(struct kiwi_fw_user *user)
+{
+	bool dirty = user->writable && user->mapped;
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (user->mapped)
+		dma_unmap_sgtable(user->dev, &user->table.sgt, kiwi_fw_user_dir(user), 0);
+	for_each_sgtable_sg(&user->table.sgt, sg, i)
+		unpin_user_page_range_dirty_lock(sg_page(sg), sg->length >> PAGE_SHIFT, dirty);
+	sg_free_append_table(&user->table);
+}
+
+static void kiwi_fw_user_release(struct kiwi_fw_mem *mem)
+{
+	struct kiwi_fw_user *user = container_of(mem, struct kiwi_fw_user, mem);
+
+	kiwi_fw_user_unpin(user);
+	kiwi_fw_user_uncharge(user);
+	mmdrop(user->mm);
+	kfree(user);
+}
+
+static const struct kiwi_fw_mem_ops kiwi_fw_user_ops = {
+	.release = kiwi_fw_user_release,
+};
+
+static int kiwi_fw_user_map(struct kiwi_fw *fw, struct kiwi_fw_user *user, u64 addr, u64 length)
+{
+	int ret;
+
+	ret = kiwi_fw_user_pin(user, addr & PAGE_MASK);
+	if (ret)
+		return ret;
+	ret = dma_map_sgtable(user->dev, &user->table.sgt, kiwi_fw_user_dir(user), 0);
+	if (ret)
+		return ret == -ENOMEM ? -ENOMEM : -EOPNOTSUPP;
+	user->mapped = true;
+	return kiwi_fw_mem_set_runs(fw, &user->mem, &user->table.sgt, offset_in_page(addr), length);
+}
+
+/**
+ * kiwi_fw_mem_user() - pin memory of the calling process for the device
+ * @fw: device
+ * @addr: virtual address, as the process passes it
+ * @length: bytes
+ * @writable: the device may write it
+ * @err: with -EINVAL and -ENOMEM: what was asked for and the limit; may be NULL
+ *
+ * Return: the memory or an ERR_PTR: -EINVAL for a range that wraps or is empty, -ENOMEM,
+ * -EFAULT, -EOPNOTSUPP if it can be mapped only with bounce buffers, -EINTR if the process
+ * is killed.
+ */
+struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, bool writable,
+				     struct kiwi_fw_err *err)
+{
+	struct kiwi_fw_err unwanted;
+	struct kiwi_fw_user *user;
+	u64 end;
+	int ret;
+
+	if (!err)
+		err = &unwanted;
+	*err = (struct kiwi_fw_err) { .field = KIWI_ERR_FIELD_NONE };
+	addr = untagged_addr((unsigned long)addr);
+	if (!length || check_add_overflow(addr, length - 1, &end) || end > ULONG_MAX - PAGE_SIZE) {
+		err->value = length;
+		return ERR_PTR(-EINVAL);
+	}
+
+	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+	if (!user)
+		return ERR_PTR(-ENOMEM);
+	user->mem.ops = &kiwi_fw_user_ops;
+	user->mem.path.path = KIWI_PATH_SYSTEM;
+	user->mem.path.reason = KIWI_PATH_USER_MEMORY;
+	user->dev = &fw->pdev->dev;
+	user->mm = current->mm;
+	user->pages = (end >> PAGE_SHIFT) - (addr >> PAGE_SHIFT) + 1;
+	user->writable = writable;
+
+	ret = kiwi_fw_user_charge(user, err);
+	if (ret)
+		goto err_free;
+	mmgrab(user->mm);
+	ret = kiwi_fw_user_map(fw, user, addr, length);
+	if (ret) {
+		kiwi_fw_user_release(&user->mem);
+		return ERR_PTR(ret);
+	}
+	return &user->mem;
+
+err_free:
+	kfree(user);
+	return ERR_PTR(ret);
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_fw_mem_user, "KIWI_FW");

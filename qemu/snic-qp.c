@@ -262,7 +262,14 @@ enum kiwi_status snic_query_qp_cmd(KiwiState *k, KiwiCall *c)
     if (st) {
         return st;
     }
+    /* What no attribute has set yet is not told from an earlier life. */
     snic_rc_query(qp, &sq_psn, &rq_psn);
+    if (qp->state < KIWI_QPS_RTS) {
+        sq_psn = 0;
+    }
+    if (qp->state < KIWI_QPS_RTR) {
+        rq_psn = 0;
+    }
     a = &qp->attr;
     out->state = qp->state;
     out->mtu = a->mtu;

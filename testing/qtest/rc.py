@@ -133,7 +133,7 @@ class Endpoint(snicdev.Qp):
                     dest_qpn=dest_qpn, rq_psn=psn, mtu=mtu.bit_length() - 8,
                     max_dest_rd_atomic=max_rd, min_rnr_timer=min_rnr, **av)
 
-    def rts(self, psn=0, timeout=14, retry=7, rnr_retry=7, max_rd=16):
+    def rts(self, psn=0, timeout=18, retry=7, rnr_retry=7, max_rd=16):
         self.modify(abi.KIWI_QPS_RTS, sq_psn=psn, timeout=timeout, retry_cnt=retry,
                     rnr_retry=rnr_retry, max_rd_atomic=max_rd)
 
@@ -290,7 +290,7 @@ class Fabric:
         self._folder.cleanup()
 
     def pair(self, psn=(100, 200), mtu=MTU, ip="ipv4", port=1, access=ALL_REMOTE, max_rd=16,
-             min_rnr=1, nics=None, timeout=14, retry=7, rnr_retry=7, **more):
+             min_rnr=1, nics=None, timeout=18, retry=7, rnr_retry=7, **more):
         """Two connected endpoints; more goes to Endpoint."""
         ends = [Endpoint(nic, **more) for nic in nics or self.nics]
         connect(ends, psn, mtu, ip, port, access, max_rd, min_rnr, timeout=timeout, retry=retry,

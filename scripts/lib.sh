@@ -148,7 +148,10 @@ deb_fetch() { # PACKAGE[=VERSION]...: print their paths in the cache, fetched if
 	if [ "${#wanted[@]}" -gt 0 ]; then
 		note "fetching ${wanted[*]}"
 		scratch_dir tmp
-		(cd "$tmp" && apt_private apt-get download "${wanted[@]}" >&2 && mv -- *.deb "$KIWI_CACHE/deb/")
+		(cd "$tmp" && apt_private apt-get download "${wanted[@]}" >&2)
+		for file in "$tmp"/*.deb; do	# apt adds the epoch to the archive's name
+			mv -- "$file" "$KIWI_CACHE/deb/$(basename "$file" | sed 's/_[0-9]*%3a/_/')"
+		done
 	fi
 	printf '%s\n' "${files[@]}"
 }

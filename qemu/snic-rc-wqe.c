@@ -82,7 +82,7 @@ static bool parse_list(SnicQp *qp, RcWqe *w, const uint8_t *p, unsigned segs)
     }
     w->num_sge = segs;
     if (len > qp->s->max_msg_size) {
-        wqe_bad(w, KIWI_CQE_ST_LOC_LEN_ERR, SNIC_ERR_FORMAT);
+        wqe_bad(w, KIWI_CQE_ST_LOC_LEN_ERR, SNIC_OK);
         return true;
     }
     w->len = len;

@@ -126,3 +126,57 @@ def reseal(raw):
     else:
         total = 40 + int.from_bytes(ip[4:6], "big")
     return raw[:14] + seal(ip[:total - 4]) + ip[total:]
+
+
+def parse(raw):
+    """Fields of a frame that a conforming sender made; anything else raises ValueError."""
+    def need(condition, what):
+        if not condition:
+            raise ValueError(f"{what}: {raw.hex()}")
+
+    ip = raw[14:]
+    if raw[12:14] == b"\x08\x00":
+        size, total = 20, int.from_bytes(ip[2:4], "big")
+        need(ip[0] == 0x45 and ipv4_checksum(ip[:20]) == 0, "IPv4 header")
+        need(ip[4:8] == b"\0\0\x40\0", "identification or fragment")
+        fields = {"sgid": bytes(10) + b"\xff\xff" + ip[12:16],
+                  "dgid": bytes(10) + b"\xff\xff" + ip[16:20],
+                  "traffic_class": ip[1], "hop_limit": ip[8], "flow_label": 0}
+        protocol = ip[9]
+    else:
+        need(raw[12:14] == b"\x86\xdd" and ip[0] >> 4 == 6, "ethertype")
+        size, total = 40, 40 + int.from_bytes(ip[4:6], "big")
+        word = int.from_bytes(ip[:4], "big")
+        fields = {"sgid": ip[8:24], "dgid": ip[24:40], "traffic_class": word >> 20 & 0xff,
+                  "flow_label": word & 0xfffff, "hop_limit": ip[7]}
+        protocol = ip[6]
+    need(total <= len(ip) and len(raw) == max(60, 14 + total), "length")
+    sport, dport, udp_len, udp_sum = struct.unpack(">HHHH", ip[size:size + 8])
+    need(protocol == 17 and dport == PORT and udp_len == total - size and udp_sum == 0, "UDP")
+    need(struct.unpack("<I", ip[total - 4:total])[0] == icrc(ip[:total - 4]), "ICRC")
+
+    body = ip[size + 8:total - 4]
+    opcode, flags, pkey, qpn, psn = struct.unpack(">BBHII", body[:12])
+    need(flags & 0x4f == 0x40 and opcode in OPCODES, "BTH")
+    need(qpn >> 24 == 0 and psn >> 24 & 0x7f == 0, "BTH reserved")
+    pad = flags >> 4 & 3
+    fields.update(smac=raw[6:12], dmac=raw[:6], sport=sport, opcode=opcode, pkey=pkey, qpn=qpn,
+                  psn=psn & 0xffffff, solicited=flags >> 7, ack_req=psn >> 31)
+    at = 12
+    for name in EXTENDED[opcode]:
+        part = body[at:at + SIZE[name]]
+        at += SIZE[name]
+        if name == "imm":
+            fields["imm"] = part
+        elif name == "reth":
+            fields["va"], fields["rkey"], fields["dma_len"] = struct.unpack(">QII", part)
+        elif name == "aeth":
+            fields["syndrome"], fields["msn"] = part[0], int.from_bytes(part[1:], "big")
+        elif name == "atomic_ack":
+            fields["orig"] = int.from_bytes(part, "big")
+        else:
+            fields["va"], fields["rkey"], fields["swap_add"], fields["compare"] = \
+                struct.unpack(">QIQQ", part)
+    need(at + pad <= len(body) and len(body) % 4 == 0 and not any(body[len(body) - pad:]), "pad")
+    fields["payload"] = body[at:len(body) - pad]
+    return fields

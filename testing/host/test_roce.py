@@ -6,9 +6,9 @@ import os
 import random
 import struct
 import subprocess
-import sys
 import unittest
 
+import known
 import roce
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -103,26 +103,21 @@ class RoceTest(unittest.TestCase):
 
     # Frames that others made -------------------------------------------------
 
-    def test_icrc_of_cnp_captured_on_connectx4(self):
-        packet = bytes.fromhex(
-            "45c2003c718c4000401191610a0011010a001201"
-            "000012b700280000"
-            "8100ffff4000011800000000"
-            "00000000000000000000000000000000"
-            "82fd002a")
-        self.assertEqual(len(packet), 60)
-        for icrc in (self.cli.icrc, roce.icrc):
-            self.assertEqual(struct.pack("<I", icrc(packet[:-4])), packet[-4:])
+    def test_icrc_of_what_others_sent(self):
+        packets = [known.CONNECTX4_CNP, known.UC_SEND_ONLY]
+        packets += [text[28:] for text, _ in known.SOFT_ROCE]
+        for packet in map(bytes.fromhex, packets):
+            for icrc in (self.cli.icrc, roce.icrc):
+                self.assertEqual(struct.pack("<I", icrc(packet[:-4])), packet[-4:])
 
-    def test_icrc_of_published_uc_send(self):
-        packet = bytes.fromhex(
-            "45010040047840004011b4d5c0a80007c0a80007"
-            "c00012b7002caca2"
-            "2460ffff000000d300cf1710"
-            "4630818be28935d90e9a95505401be885e500000"
-            "78f353f3")
-        for icrc in (self.cli.icrc, roce.icrc):
-            self.assertEqual(struct.pack("<I", icrc(packet[:-4])), packet[-4:])
+    def test_parse_what_soft_roce_sent(self):
+        ack, send = (self.cli.parse(bytes.fromhex(text)) for text, _ in known.SOFT_ROCE)
+        self.assertEqual((ack["verdict"], ack["opcode"], ack["dest_qpn"], ack["psn"],
+                          ack["syndrome"], ack["msn"], ack["payload"]),
+                         ("ok", str(roce.ACK), "17", str(0x1cc739), str(0x1f), "1", ""))
+        self.assertEqual((send["verdict"], send["opcode"], send["dest_qpn"], send["psn"],
+                          send["ack_req"], send["payload"]),
+                         ("ok", str(roce.SEND_ONLY), "46", str(0xd3ba13), "1", ""))
 
     # Two implementations agree ---------------------------------------------
 
@@ -348,5 +343,4 @@ class RoceTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, HERE)
     unittest.main()

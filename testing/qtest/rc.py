@@ -29,6 +29,7 @@ SLOT = 4
 PAGE = 0                    # the doorbell page of all queues
 MTU = 1024                  # of a QP, unless a test says otherwise
 GIDS = {"ipv4": "10.0.0.{}", "ipv6": "fd00::{}"}    # by number of the station
+NOWHERE = 1 << 45           # an address where no memory is
 CHUNK = 1 << 18             # bytes of memory in one request to QEMU
 ALL_REMOTE = abi.KIWI_ACCESS_REMOTE_WRITE | abi.KIWI_ACCESS_REMOTE_READ | \
     abi.KIWI_ACCESS_REMOTE_ATOMIC
@@ -111,8 +112,9 @@ class Endpoint(snicdev.Qp):
     """A QP with two CQs and a region, and what a test does with them."""
 
     def __init__(self, nic, size=1 << 16, cq_log2=8, pd=None, send_cq=None, recv_cq=None,
-                 access=abi.KIWI_ACCESS_ALL, **queues):
-        self.nic, self.q = nic, nic.q
+                 access=abi.KIWI_ACCESS_ALL, nowhere=(), **queues):
+        """nowhere: the rings, sq or rq, whose memory does not exist."""
+        self.nic, self.q, self.nowhere = nic, nic.q, nowhere
         self.pd = nic.alloc_pd() if pd is None else pd
         self.send_cq, self.recv_cq = send_cq or Cq(nic, cq_log2), recv_cq or Cq(nic, cq_log2)
         self.mr = Mr(nic, self.pd, size, access)
@@ -120,6 +122,12 @@ class Endpoint(snicdev.Qp):
                          **{"sq_log2": 8, "rq_log2": 6, **queues})
         self.wr_ids = itertools.count(1)
         self.port, self.mtu = None, None
+
+    def create_in(self, *args):
+        made = snicdev.unpack("kiwi_snic_create_qp_in", super().create_in(*args))
+        for ring in self.nowhere:
+            getattr(made, ring).addr[0] = NOWHERE
+        return bytes(made)
 
     # State
 
@@ -318,20 +326,24 @@ class Peer:
     """A connection of snic0, whose far end is the test."""
 
     MAC = bytes.fromhex("024b57fffe01")
-    QPN = 0x777
     STATION = 77
+    qpns = itertools.count(0x777)
 
     def __init__(self, fabric, psn=(1000, 2000), mtu=MTU, ip="ipv4", access=ALL_REMOTE,
-                 max_rd=16, min_rnr=1, timeout=0, retry=7, rnr_retry=7, rts=True, **more):
+                 max_rd=16, min_rnr=1, timeout=0, retry=7, rnr_retry=7, **more):
         """psn: what the test sends first, what the device sends first."""
-        self.wire, self.ip = fabric.wire, ip
+        self.wire, self.ip, self.qpn = fabric.wire, ip, next(self.qpns)
         self.gid = roce.gid(GIDS[ip].format(self.STATION))
         self.end = Endpoint(fabric.nics[0], **more)
         self.mac = self.end.nic.mac(1)
-        self.end.init(access)
-        self.end.rtr(self.MAC, self.gid, self.QPN, psn[0], mtu, ip, max_rd, min_rnr)
-        if rts:
-            self.end.rts(psn[1], timeout, retry, rnr_retry, max_rd)
+        self.access = access
+        self.connect(psn, mtu, max_rd, min_rnr, timeout, retry, rnr_retry)
+
+    def connect(self, psn, mtu=MTU, max_rd=16, min_rnr=1, timeout=0, retry=7, rnr_retry=7):
+        """Takes the endpoint from RESET to RTS."""
+        self.end.init(self.access)
+        self.end.rtr(self.MAC, self.gid, self.qpn, psn[0], mtu, self.ip, max_rd, min_rnr)
+        self.end.rts(psn[1], timeout, retry, rnr_retry, max_rd)
 
     def frame(self, opcode, psn, payload=b"", **fields):
         """A frame from the far end; fields may be any that roce.frame() knows."""
@@ -351,7 +363,9 @@ class Peer:
                 return None
             if raw[:6] == self.MAC:
                 packet = roce.parse(raw)
-                assert packet["qpn"] == self.QPN and packet["pkey"] == 0xffff, packet
+                if packet["qpn"] != self.qpn:       # of a test before this
+                    continue
+                assert packet["pkey"] == 0xffff, packet
                 assert packet["sgid"] == self.end.nic.gid(self.ip) and packet["dgid"] == self.gid
                 return packet
 

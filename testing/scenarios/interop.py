@@ -6,9 +6,11 @@ import sys
 
 from scenario import hosttest, scenario
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "interop"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder)
+                for folder in ("interop", "host")]
 
 import icrc                                                 # noqa: E402
+import known                                                # noqa: E402
 import wire                                                 # noqa: E402
 
 SNIC_MAC, SNIC_IPV4 = "52:54:00:4b:00:00", "192.0.2.2"
@@ -61,22 +63,10 @@ def resolved(vm, address):
     assert not {"PERMANENT", "NOARP", "FAILED"} & set(entry.split()), entry
 
 
-# An ACK over IPv4 and a SEND of one byte over IPv6, as soft-RoCE sent them, and the
-# bytes behind the Ethernet addresses that their ICRC does not cover.
-KNOWN = (
-    ("5254004bff025254004bff010800"
-     "45000030669140004011c0290a0000010a000002" "c12112b7001c0000"
-     "1100ffff00000011001cc739" "1f000001" "24340c11", {15, 22, 24, 25, 40, 41, 46}),
-    ("5254004bff015254004bff0286dd"
-     "6000000000181140fe80000000000000505400fffe4bff02fe80000000000000505400fffe4bff01"
-     "c84412b700180000" "0400ffff0000002e80d3ba13" "1d405400", {15, 16, 17, 21, 60, 61, 66}),
-)
-
-
 @hosttest("interop.icrc")
 def known_frames(_log):
     """The checker of ICRCs knows right ones, and sees each byte that changes."""
-    for text, mutable in KNOWN:
+    for text, mutable in known.SOFT_ROCE:
         frame = bytes.fromhex(text)
         roce = icrc.parse(frame)
         assert roce.icrc() == roce.icrc_computed(), text

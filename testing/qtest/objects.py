@@ -330,6 +330,7 @@ def check_attributes(log):
         node.dev.ok(abi.KIWI_SNIC_OP_SET_PORT, fields(
             "kiwi_snic_set_port_in", port=1, enabled=1, mtu=3))
         refused("INIT", bad, 3, mtu=4)
-
+        node.dev.ok(abi.KIWI_SNIC_OP_SET_PORT, fields(
+            "kiwi_snic_set_port_in", port=1, enabled=1, mtu=5))
         set_gid(node.dev, None)
         refused("INIT", bad, None, sgid_index=0)

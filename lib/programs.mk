@@ -68,7 +68,7 @@ libkiwi-tests: $(kiwi-tests:%=%$(test-variant))
 
 $(B)/tests/lib/test-%$(test-variant): lib/tests/test-%.c lib/tests/fake.c lib/tests/tap.c $(kiwi-src)
 	@mkdir -p $(@D)
-	$(CC) $(test-cflags) -MF $@.d $(test-wrap) -o $@ $^ $(USER_LDFLAGS)
+	$(CC) $(test-cflags) -MF $@.d $(test-wrap) -o $@ $(filter %.c,$^) $(USER_LDFLAGS)
 
 libkiwi-check: libkiwi-tests
 	@lib/tests/run.sh $(kiwi-tests:%=%$(test-variant))

@@ -23,13 +23,13 @@ int kiwi_connect_init(struct kiwi_device *dev, unsigned int port, struct kiwi_co
 	return 0;
 }
 
-static int to_init(struct kiwi_qp *qp, const struct kiwi_connect *c)
+int kiwi_qp_init(struct kiwi_qp *qp, unsigned int port, unsigned int access)
 {
 	struct kiwi_snic_qp_modify attr = {
 		.mask = KIWI_QP_ATTR_STATE | KIWI_QP_ATTR_PORT | KIWI_QP_ATTR_ACCESS,
 		.state = KIWI_QPS_INIT,
-		.port = c->port,
-		.access = c->access,
+		.port = (uint8_t)port,
+		.access = access,
 	};
 
 	return kiwi_qp_modify(qp, &attr);
@@ -78,7 +78,7 @@ static int to_rts(struct kiwi_qp *qp, const struct kiwi_connect *c)
 
 int kiwi_qp_connect(struct kiwi_qp *qp, const struct kiwi_connect *c)
 {
-	int rc = to_init(qp, c);
+	int rc = kiwi_qp_init(qp, c->port, c->access);
 
 	if (!rc)
 		rc = to_rtr(qp, c);

@@ -103,9 +103,9 @@ const char *kiwi_mr_state_text(unsigned int state)
 const char *kiwi_path_text(unsigned int path)
 {
 	static const char *const words[] = {
-		[KIWI_PATH_SYSTEM] = "system memory",
-		[KIWI_PATH_P2P_SWITCH] = "peer to peer below a switch",
-		[KIWI_PATH_P2P_ROOT] = "peer to peer through the root complex",
+		[KIWI_PATH_SYSTEM] = "system",
+		[KIWI_PATH_P2P_SWITCH] = "p2p-switch",
+		[KIWI_PATH_P2P_ROOT] = "p2p-root",
 		[KIWI_PATH_MIXED] = "mixed",
 	};
 

@@ -267,7 +267,13 @@ struct kiwi_connect {
  */
 int kiwi_connect_init(struct kiwi_device *dev, unsigned int port, struct kiwi_connect *c);
 
-/* RESET to RTS in one call. On failure the QP is where the failing step left it. */
+/*
+ * RESET to INIT. Receives may be handed over from here on, and no sooner.
+ * @access: KIWI_ACCESS_REMOTE_*
+ */
+int kiwi_qp_init(struct kiwi_qp *qp, unsigned int port, unsigned int access);
+
+/* RESET or INIT to RTS in one call. On failure the QP is where the failing step left it. */
 int kiwi_qp_connect(struct kiwi_qp *qp, const struct kiwi_connect *c);
 
 /* Events ------------------------------------------------------------------ */

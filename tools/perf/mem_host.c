@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory of the process. */
+#include "mem.h"
+
+#include "../common/say.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool host_alloc(struct mem *mem, const char *argument, size_t size)
+{
+	if (argument) {
+		complain("host memory takes no ':%s'", argument);
+		return false;
+	}
+	mem->cpu = kiwi_memory_alloc(size);
+	if (!mem->cpu)
+		complain("%zu bytes of host memory: %s", size, strerror(errno));
+	return mem->cpu;
+}
+
+static void host_free(struct mem *mem)
+{
+	kiwi_memory_free(mem->cpu, mem->size);
+}
+
+const struct mem_provider mem_host = {
+	.name = "host",
+	.help = "host                memory of the process",
+	.alloc = host_alloc,
+	.free = host_free,
+};

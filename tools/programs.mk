@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0
+# The tools; included by the top Makefile.
+tools-common := $(wildcard tools/common/*.c)
+
+programs += kiwictl
+kiwictl-sources := $(wildcard tools/kiwictl/*.c) $(tools-common) $(kiwi-lib)
+
+# These look up host names, for which libc loads code when it runs: not static.
+kiwi-perf-sources := $(wildcard tools/perf/*.c) $(tools-common) testing/xpu/xpu_user.c
+rc-pingpong-sources := tools/examples/rc-pingpong.c $(tools-common)
+
+define tool_rule
+programs: $(B)/bin/$(1)
+$(B)/bin/$(1): $(patsubst %.c,$(B)/obj/%.o,$($(1)-sources)) $(kiwi-lib)
+	@mkdir -p $$(@D)
+	$$(CC) -pthread -o $$@ $$^ $$(USER_LDFLAGS)
+-include $(patsubst %.c,$(B)/obj/%.d,$($(1)-sources))
+endef
+$(foreach p,kiwi-perf rc-pingpong,$(eval $(call tool_rule,$(p))))
+
+install-tools: programs
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
+	install $(B)/bin/kiwictl $(B)/bin/kiwi-perf $(DESTDIR)$(BINDIR)/
+	install -m 644 Documentation/man/*.1 $(DESTDIR)$(MANDIR)/man1/
+
+.PHONY: install-tools

@@ -6,7 +6,7 @@
         q.readl(pci.bar(0))
 
 The vCPU halts at its first instruction, so that virtual time runs; nothing
-else touches the devices. They stand on the root bus, at the address given.
+else touches the devices.
 """
 
 import itertools
@@ -152,11 +152,25 @@ class Qtest:
 
     # Devices
 
-    def pci(self, slot):
+    def pci(self, slot, bus=0):
         """The function at a slot, its BARs mapped and bus mastering on."""
-        if slot not in self._functions:
-            self._functions[slot] = Function(self, slot)
-        return self._functions[slot]
+        if (bus, slot) not in self._functions:
+            self._functions[bus, slot] = Function(self, slot, bus)
+        return self._functions[bus, slot]
+
+    def forget(self, slot, bus=0):
+        """The function is another one from now on."""
+        del self._functions[bus, slot]
+
+    def bridge(self, slot, bus):
+        """Opens the way through the bridge at a slot to the bus behind it."""
+        config = ECAM + (slot << 15)
+        self.writel(config + 0x18, bus << 16 | bus << 8)
+        self.writel(config + 0x24, 0xfff00000)      # prefetchable: from 0 ...
+        self.writel(config + 0x28, BARS >> 32)      # ... BARS ...
+        self.writel(config + 0x2c, 0xffff)          # ... to the end
+        self.writew(config + 4, 6)
+        return config
 
     def next_bar(self):
         """An address for a BAR of any size."""
@@ -226,14 +240,14 @@ class Qtest:
 
 
 class Function:
-    """A PCI function on the root bus."""
+    """A PCI function."""
 
-    def __init__(self, qtest, slot):
+    def __init__(self, qtest, slot, bus=0):
         self.q = qtest
-        self.config = ECAM + (slot << 15)
+        self.config = ECAM + (bus << 20) + (slot << 15)
         self._bar = {}
         if qtest.readl(self.config) == 0xffffffff:
-            raise QtestError(f"no device in slot {slot}")
+            raise QtestError(f"no device in slot {slot} of bus {bus}")
         self.map_bars()
 
     def map_bars(self):

@@ -68,9 +68,9 @@ class Refused(Exception):
 class Snic:
     """The device, and the queues by which it is driven."""
 
-    def __init__(self, q, slot=SLOT):
+    def __init__(self, q, slot=SLOT, bus=0):
         self.q = q
-        self.pci = q.pci(slot)
+        self.pci = q.pci(slot, bus)
         self.regs = self.pci.bar(abi.KIWI_BAR_REGS)
         self.doorbells = self.pci.bar(abi.KIWI_BAR_DOORBELL)
         self.msi = self.pci.msix()

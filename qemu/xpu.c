@@ -32,7 +32,7 @@ OBJECT_DECLARE_SIMPLE_TYPE(XpuState, XPU)
 #define XPU_AER_CAP         0x100
 #define XPU_SERIAL_CAP      0x150
 
-#define XPU_CE_MAX_LEN      (256 * MiB)
+#define XPU_CE_MAX_LEN      (32 * MiB)
 #define XPU_CE_TIMEOUT_DEFAULT_MS 30000
 /* The guest runs on between two chunks; the pace is about 100 GB/s. */
 #define XPU_CE_CHUNK        (1 * MiB)

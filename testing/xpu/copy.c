@@ -253,6 +253,8 @@ static bool xpu_copy_overlaps(const struct xpu_copy *copy)
  * xpu_copy() - XPU_COPY
  * @xdev: device; the caller holds unplug_lock
  * @copy: argument
+ *
+ * Return: 0 or a negative errno; after an error some of the bytes may have moved.
  */
 int xpu_copy(struct xpu_device *xdev, const struct xpu_copy *copy)
 {

@@ -17,6 +17,8 @@
  * @offset: of the first byte, in the first page
  * @len: bytes
  * @dir: of the transfer
+ *
+ * Return: 0 or a negative errno.
  */
 int xpu_map_pages(struct device *dev, struct sg_table *sgt, struct page **pages,
 		  unsigned int offset, u64 len, enum dma_data_direction dir)
@@ -118,6 +120,8 @@ static void xpu_cursor_advance(struct xpu_cursor *cursor, u64 len)
  * @dst: destination
  * @src: source
  * @len: bytes
+ *
+ * Return: 0 or a negative errno.
  */
 int xpu_cursor_copy(struct xpu_device *xdev, struct xpu_cursor *dst, struct xpu_cursor *src,
 		    u64 len)

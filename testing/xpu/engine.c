@@ -125,6 +125,9 @@ static int xpu_engine_command(struct xpu_device *xdev, u64 dst, u64 src, u64 len
  * @ctrl: XPU_CE_CTRL_*_BUS, or XPU_CE_CTRL_CLEAR
  *
  * On return the device no longer accesses the memory, whatever the result.
+ *
+ * Return: 0, -ENODEV when the device is gone or in reset, -EIO when the bus refused an
+ * access, -ETIMEDOUT, or -EINTR when the caller is being killed.
  */
 int xpu_engine_copy(struct xpu_device *xdev, u64 dst, u64 src, u64 len, u32 ctrl)
 {
@@ -166,6 +169,8 @@ int xpu_engine_query(struct xpu_engine *engine, struct xpu_query *query)
 		query->dma_errors = xpu_engine_counter(engine, XPU_CNT_DMA_ERRORS);
 		query->commands = xpu_engine_counter(engine, XPU_CNT_COMMANDS);
 		query->resets = readl(engine->regs + XPU_REG_RESETS);
+		if (query->resets == XPU_ALL_ONES)
+			ret = -ENODEV;
 	}
 	mutex_unlock(&engine->lock);
 	return ret;

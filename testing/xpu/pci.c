@@ -113,6 +113,19 @@ err_put:
 }
 
 /*
+ * Ends what runs and takes buffers away. With the engine stopped ioctls end soon; the
+ * lock waits for them, so that each buffer they made is among those revoked.
+ */
+static void xpu_stop(struct xpu_device *xdev, bool unplug)
+{
+	xpu_engine_stop(&xdev->engine);
+	down_write(&xdev->unplug_lock);
+	xdev->unplugged = unplug;
+	up_write(&xdev->unplug_lock);
+	xpu_revoke_all(xdev, !unplug);
+}
+
+/*
  * Files and buffers may live on: from here on they find a device that is unplugged,
  * and buffers that are revoked. The VRAM BAR is given up when importers have let go.
  */
@@ -121,12 +134,7 @@ static void xpu_remove(struct pci_dev *pdev)
 	struct xpu_device *xdev = pci_get_drvdata(pdev);
 
 	cdev_device_del(&xdev->cdev, &xdev->dev);
-	xpu_engine_stop(&xdev->engine);
-	down_write(&xdev->unplug_lock);
-	xdev->unplugged = true;
-	up_write(&xdev->unplug_lock);
-
-	xpu_revoke_all(xdev, false);
+	xpu_stop(xdev, true);
 	if (!wait_event_timeout(xdev->unmapped, !atomic_read(&xdev->vram_mappings),
 				XPU_IMPORTER_TIMEOUT))
 		dev_warn(&pdev->dev, "importers still hold %d mappings of VRAM\n",
@@ -144,10 +152,7 @@ static void xpu_remove(struct pci_dev *pdev)
 /* What VRAM holds does not survive a reset, so its buffers are revoked. */
 static void xpu_reset_prepare(struct pci_dev *pdev)
 {
-	struct xpu_device *xdev = pci_get_drvdata(pdev);
-
-	xpu_engine_stop(&xdev->engine);
-	xpu_revoke_all(xdev, true);
+	xpu_stop(pci_get_drvdata(pdev), false);
 }
 
 static void xpu_reset_done(struct pci_dev *pdev)

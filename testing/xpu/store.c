@@ -31,6 +31,8 @@ static struct xpu_store *xpu_store_new(struct xpu_device *xdev, u64 size, u32 pl
  *
  * The chunks of a scattered store lie in descending order: neighbours in the
  * buffer are then never neighbours on the bus.
+ *
+ * Return: the store, or an ERR_PTR: -ENOSPC or -ENOMEM.
  */
 struct xpu_store *xpu_store_vram(struct xpu_device *xdev, u64 size, u64 chunk)
 {
@@ -82,6 +84,8 @@ static struct page *xpu_alloc_pages(unsigned long max, unsigned int *order)
  * xpu_store_system() - allocate zeroed system memory
  * @xdev: device
  * @size: bytes, a multiple of the page size
+ *
+ * Return: the store, or ERR_PTR(-ENOMEM).
  */
 struct xpu_store *xpu_store_system(struct xpu_device *xdev, u64 size)
 {
@@ -139,6 +143,8 @@ void xpu_store_put(struct xpu_store *store)
  * @store: VRAM
  * @offset: in the buffer
  * @len: set to the bytes from there to the end of the chunk
+ *
+ * Return: offset in VRAM.
  */
 u64 xpu_store_vram_at(const struct xpu_store *store, u64 offset, u64 *len)
 {

@@ -275,7 +275,7 @@ static void prepare_size(struct run *r)
 	uint32_t i;
 
 	mem_cpu_begin(&r->end->mem);
-	guard_fill(r->end->mem.cpu, r->layout.stride * r->layout.slots);
+	guards_fill(r->end->mem.cpu, &r->layout);
 	mem_cpu_end(&r->end->mem);
 	for (i = 0; r->words && i < r->layout.slots; i++)
 		r->words[i] = i;
@@ -283,14 +283,10 @@ static void prepare_size(struct run *r)
 
 static uint64_t check_guards(struct run *r)
 {
-	const struct layout *l = &r->layout;
-	uint64_t bad = 0;
-	uint32_t i;
+	uint64_t bad;
 
 	mem_cpu_begin(&r->end->mem);
-	for (i = 0; i < l->slots; i++)
-		bad += !guard_check((char *)slot_cpu(r->end, l, i) + l->size, l->stride - l->size,
-				    WHO);
+	bad = guards_check(r->end->mem.cpu, &r->layout, WHO);
 	mem_cpu_end(&r->end->mem);
 	return bad;
 }
@@ -349,7 +345,12 @@ static bool run_windows(struct run *r, struct result *res)
 bool load_run(struct end *end, struct peer *peer, const struct options *o, uint64_t size,
 	      uint64_t iterations, struct result *res)
 {
-	struct run r = { .end = end, .peer = peer, .o = o, .layout = layout_for(&o->work, size) };
+	struct run r = {
+		.end = end,
+		.peer = peer,
+		.o = o,
+		.layout = layout_for(&o->work, size, iterations),
+	};
 	const char *device = kiwi_device_name(end->dev);
 	bool verify = o->work.verify, good = false;
 	struct counts mine, peers;
@@ -369,7 +370,7 @@ bool load_run(struct end *end, struct peer *peer, const struct options *o, uint6
 	init_request(&r);
 	if (verify)
 		prepare_size(&r);
-	if (!peer_prepare(peer, size) || !peer_counts(peer, &peers))
+	if (!peer_prepare(peer, r.layout) || !peer_counts(peer, &peers))
 		goto out;
 	mine = counts_read(device);
 	if (!run_windows(&r, res))

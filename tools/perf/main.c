@@ -27,31 +27,16 @@ const char *const op_names[OP_COUNT] = {
 #define DEFAULT_BYTES	(256ULL << 20)	/* moved at most, when no count is given */
 #define SLOT_ALIGN	64
 
-struct layout layout_for(const struct work *work, uint64_t size)
+struct layout layout_for(const struct work *work, uint64_t size, uint64_t iterations)
 {
 	struct layout l = { .size = size };
-	uint64_t slots;
+	uint64_t slots, most = iterations < work->depth ? iterations : work->depth;
 
 	/* Room for bytes that must stay as they are. */
 	l.stride = (size + 2 * SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
 	slots = REGION_BYTES / l.stride;
-	l.slots = (uint32_t)(slots > work->depth ? work->depth : slots ? slots : 1);
+	l.slots = (uint32_t)(slots > most ? most : slots ? slots : 1);
 	return l;
-}
-
-static uint64_t region_bytes(const struct options *o)
-{
-	uint64_t size = o->min_size, bytes = 0;
-
-	for (;;) {
-		struct layout l = layout_for(&o->work, size);
-
-		if (l.slots * l.stride > bytes)
-			bytes = l.slots * l.stride;
-		if (size >= o->max_size)
-			return bytes;
-		size = size * 2 < o->max_size ? size * 2 : o->max_size;
-	}
 }
 
 static uint64_t iterations_for(const struct options *o, uint64_t size)
@@ -61,6 +46,27 @@ static uint64_t iterations_for(const struct options *o, uint64_t size)
 	if (o->iterations)
 		return o->iterations;
 	return n > DEFAULT_ITERATIONS ? DEFAULT_ITERATIONS : n ? n : 1;
+}
+
+/* Sizes in turn; 0 behind the last. */
+static uint64_t next_size(const struct options *o, uint64_t size)
+{
+	if (size >= o->max_size)
+		return 0;
+	return size * 2 < o->max_size ? size * 2 : o->max_size;
+}
+
+static uint64_t region_bytes(const struct options *o)
+{
+	uint64_t size, bytes = 0;
+
+	for (size = o->min_size; size; size = next_size(o, size)) {
+		struct layout l = layout_for(&o->work, size, iterations_for(o, size));
+
+		if (l.slots * l.stride > bytes)
+			bytes = l.slots * l.stride;
+	}
+	return bytes;
 }
 
 /* Options ----------------------------------------------------------------- */
@@ -268,18 +274,16 @@ static void check_options(struct options *o)
 
 static bool run_sizes(struct end *end, struct peer *peer, const struct options *o, uint64_t *bad)
 {
-	uint64_t size = o->min_size;
 	struct result result;
+	uint64_t size;
 
-	for (;;) {
+	for (size = o->min_size; size; size = next_size(o, size)) {
 		if (!load_run(end, peer, o, size, iterations_for(o, size), &result))
 			return false;
 		report_result(o, &result);
 		*bad += result.bad;
-		if (size >= o->max_size)
-			return true;
-		size = size * 2 < o->max_size ? size * 2 : o->max_size;
 	}
+	return true;
 }
 
 /* Units of the send queue: the largest work takes a few. */

@@ -7,15 +7,20 @@
 #include <errno.h>
 #include <string.h>
 
+#define HUGE_PAGE	((size_t)2 << 20)
+
 static bool host_alloc(struct mem *mem, const char *argument, size_t size)
 {
 	if (argument) {
 		complain("host memory takes no ':%s'", argument);
 		return false;
 	}
-	mem->cpu = kiwi_memory_alloc(size);
+	/* Whole huge pages, so that the page list can name them. */
+	if (size > HUGE_PAGE)
+		mem->size = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+	mem->cpu = kiwi_memory_alloc(mem->size);
 	if (!mem->cpu)
-		complain("%zu bytes of host memory: %s", size, strerror(errno));
+		complain("%zu bytes of host memory: %s", mem->size, strerror(errno));
 	return mem->cpu;
 }
 

@@ -10,9 +10,11 @@ void pattern_fill(void *to, uint64_t size, uint64_t iteration);
 /* False after telling the first byte that is wrong, on behalf of @who. */
 bool pattern_check(const void *from, uint64_t size, uint64_t iteration, const char *who);
 
-/* What lies between slots, and in slots before they are used. */
-void guard_fill(void *to, uint64_t size);
-bool guard_check(const void *from, uint64_t size, const char *who);
+/* What lies behind the message in each slot of a region, and must stay. */
+void guards_fill(void *region, const struct layout *l);
+
+/* How many are damaged; tells of each on behalf of @who. */
+uint64_t guards_check(const void *region, const struct layout *l, const char *who);
 
 struct atomic_step {
 	uint64_t compare;

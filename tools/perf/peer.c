@@ -3,9 +3,9 @@
  * The active side's view of the peer, and the passive side's service. The client
  * sends a line and waits for one: "ok ..." or nothing good.
  *
- *	C: kiwi-perf 2 OP VERIFY EVENTS DEPTH BYTES MTU ACK_TIMEOUT
+ *	C: kiwi-perf 1 OP VERIFY EVENTS DEPTH BYTES MTU ACK_TIMEOUT
  *	C: address ...			S: address ...	S: about ...
- *	C: prepare SIZE			S: ok
+ *	C: prepare SIZE STRIDE SLOTS	S: ok
  *	C: window FIRST N		S: ok
  *	C: check FIRST N		S: ok BAD
  *	C: finish			S: ok BAD
@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define HELLO "kiwi-perf 2"
+#define HELLO "kiwi-perf 1"
 
 /* Addresses --------------------------------------------------------------- */
 
@@ -123,13 +123,14 @@ static bool answered_bad(struct peer *p, uint64_t *bad)
 	return answered(p, line) && sscanf(line, "ok %" SCNu64, bad) == 1;
 }
 
-bool peer_prepare(struct peer *p, uint64_t size)
+bool peer_prepare(struct peer *p, struct layout l)
 {
 	char line[WIRE_LINE];
 
 	if (p->target)
-		return target_prepare(p->target, size);
-	return wire_send(p->socket, "prepare %" PRIu64, size) && answered(p, line);
+		return target_prepare(p->target, l);
+	return wire_send(p->socket, "prepare %" PRIu64 " %" PRIu64 " %" PRIu32, l.size, l.stride,
+			 l.slots) && answered(p, line);
 }
 
 bool peer_window(struct peer *p, uint64_t first, uint64_t n)
@@ -219,22 +220,30 @@ static bool wait_for_client(struct target *t, int fd)
 	return true;
 }
 
+/* The client is not trusted with memory of this side. */
+static bool layout_fits(const struct layout *l, const struct work *work)
+{
+	return l->size && l->size <= UINT32_MAX && l->size < l->stride &&
+	       l->stride <= work->bytes && l->slots && l->slots <= work->depth &&
+	       l->slots <= work->bytes / l->stride && l->stride % 8 == 0 &&
+	       (!IS_ATOMIC(work->op) || l->size == 8);
+}
+
 /* One command of the client. False at the end. */
 static bool serve_line(struct target *t, int fd, bool *good)
 {
 	uint64_t a, b, bad = 0;
 	char line[WIRE_LINE];
+	struct layout l;
 	struct counts c;
 
 	if (!wait_for_client(t, fd) || !wire_receive(fd, line)) {
 		*good = false;
 		return false;
 	}
-	if (sscanf(line, "prepare %" SCNu64, &a) == 1) {
-		struct layout l = layout_for(t->end.work, a);
-
-		*good = a && l.stride <= t->end.work->bytes &&
-			l.slots <= t->end.work->bytes / l.stride && target_prepare(t, a);
+	if (sscanf(line, "prepare %" SCNu64 " %" SCNu64 " %" SCNu32, &l.size, &l.stride,
+		   &l.slots) == 3) {
+		*good = layout_fits(&l, t->end.work) && target_prepare(t, l);
 		return *good && wire_send(fd, "ok");
 	}
 	if (sscanf(line, "window %" SCNu64 " %" SCNu64, &a, &b) == 2) {

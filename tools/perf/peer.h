@@ -21,7 +21,7 @@ bool peer_open_local(struct peer *p, const struct options *o, struct end *mine,
 bool peer_open_remote(struct peer *p, const struct options *o, const struct address *my_address);
 void peer_close(struct peer *p);
 
-bool peer_prepare(struct peer *p, uint64_t size);
+bool peer_prepare(struct peer *p, struct layout layout);
 bool peer_window(struct peer *p, uint64_t first, uint64_t n);
 bool peer_check(struct peer *p, uint64_t first, uint64_t n, uint64_t *bad);
 bool peer_finish(struct peer *p, uint64_t *bad);

@@ -48,7 +48,7 @@ struct layout {
 	uint32_t slots;
 };
 
-struct layout layout_for(const struct work *work, uint64_t size);
+struct layout layout_for(const struct work *work, uint64_t size, uint64_t iterations);
 
 /* Bytes that layout_for() will not exceed; slots are given up before this is passed. */
 #define REGION_BYTES	(64ULL << 20)

@@ -30,16 +30,16 @@ void target_close(struct target *t)
 	free(t->words);
 }
 
-bool target_prepare(struct target *t, uint64_t size)
+bool target_prepare(struct target *t, struct layout layout)
 {
 	const struct work *work = t->end.work;
 	uint32_t i;
 
-	t->layout = layout_for(work, size);
+	t->layout = layout;
 	if (!work->verify)
 		return true;
 	mem_cpu_begin(&t->end.mem);
-	guard_fill(t->end.mem.cpu, t->layout.stride * t->layout.slots);
+	guards_fill(t->end.mem.cpu, &t->layout);
 	for (i = 0; IS_ATOMIC(work->op) && i < t->layout.slots; i++) {
 		t->words[i] = i;
 		memcpy(slot_cpu(&t->end, &t->layout, i), &t->words[i], 8);
@@ -165,16 +165,11 @@ bool target_check(struct target *t, uint64_t first, uint64_t n, uint64_t *bad)
 
 bool target_finish(struct target *t, uint64_t *bad)
 {
-	const struct layout *l = &t->layout;
-	uint32_t i;
-
 	*bad = 0;
 	if (!t->end.work->verify)
 		return true;
 	mem_cpu_begin(&t->end.mem);
-	for (i = 0; i < l->slots; i++)
-		*bad += !guard_check((char *)slot_cpu(&t->end, l, i) + l->size, l->stride - l->size,
-				     WHO);
+	*bad = guards_check(t->end.mem.cpu, &t->layout, WHO);
 	mem_cpu_end(&t->end.mem);
 	return true;
 }

@@ -24,7 +24,7 @@ bool target_open(struct target *t, const struct end_options *options, const stru
 void target_close(struct target *t);
 
 /* Messages of a new size begin. */
-bool target_prepare(struct target *t, uint64_t size);
+bool target_prepare(struct target *t, struct layout layout);
 
 /* Iterations @first.. @first + @n - 1 are about to come. */
 bool target_window(struct target *t, uint64_t first, uint64_t n);

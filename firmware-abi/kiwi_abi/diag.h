@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause */
 /*
  * Kiwi firmware ABI: diagnostic counters, read at KIWI_REG_DIAG(index).
- * They survive every reset but power-on. [ours]
+ * They survive every reset of the device; power-on clears them. [ours]
  */
 #ifndef KIWI_ABI_DIAG_H
 #define KIWI_ABI_DIAG_H

@@ -60,7 +60,7 @@ manifest_check() ( # FOLDER: whether all is as it was made; tells what is not
 ) 2>&1
 
 cache_get() { # KIND KEY BUILDER [ARGS...]: print the entry's folder, made if need be
-	local entry=$KIWI_CACHE/$1-$2 new lock fault
+	local kind=$1 entry=$KIWI_CACHE/$1-$2 new lock fault
 	shift 2
 	exec {lock}>"$entry.lock"
 	flock "$lock"
@@ -73,6 +73,9 @@ cache_get() { # KIND KEY BUILDER [ARGS...]: print the entry's folder, made if ne
 		manifest_write "$new"
 		mv -T -- "$new" "$entry"
 	fi
+	touch "$entry"
+	# Earlier entries of the kind that nothing has used for a month.
+	find "$KIWI_CACHE" -maxdepth 1 -name "$kind-????????????????" -mtime +30 -exec rm -rf {} +
 	exec {lock}>&-
 	echo "$entry"
 }

@@ -145,9 +145,8 @@ def prepare(tests):
     machines = [Machine(**t.machine) for t in tests if t.machine is not None]
     if all(t.name.startswith("check.") for t in tests):
         return
-    vm_module.prepare(sorted({m.kernel for m in machines}))
-    for kernel in sorted({m.kernel for m in machines if m.rdma}):
-        vm_module.prepare([kernel], rdma=True)
+    vm_module.prepare(sorted({m.kernel for m in machines}),
+                      rdma={m.kernel for m in machines if m.rdma})
 
 
 def plan_fault(tests):

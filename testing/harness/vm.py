@@ -9,6 +9,7 @@ QEMU dies with the process that started it. Start a VM from the main thread.
 """
 
 import base64
+import fcntl
 import json
 import os
 import pathlib
@@ -365,15 +366,24 @@ def qemu_environment():
     return dict(os.environ, LD_PRELOAD=str(BUILD / "qemu/kiwi-load.so"))
 
 
-def prepare(kernels=("debian-6.12",), rdma=False):
-    """Builds all that a VM with these kernels needs."""
+def prepare(kernels=("debian-6.12",), rdma=()):
+    """Builds all that VMs with these kernels need.
+
+    rdma tells for which of them the guest with rdma-core is wanted too: a
+    collection, or True for all.
+    """
     def step(*command):
-        subprocess.run([str(c) for c in command], check=True, cwd=TOP, timeout=1800)
-    step("scripts/deps.sh", "build", "models", "boot")
-    step("make", "-s", "models", "programs")
-    for kernel in kernels:
-        step("scripts/modules.sh", kernel)
-        step("scripts/initramfs.sh", kernel, *(["--with", "rdma"] if rdma else []))
+        subprocess.run([str(c) for c in command], check=True, cwd=TOP, timeout=3000)
+    BUILD.mkdir(exist_ok=True)
+    with open(BUILD / ".prepare", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        step("scripts/deps.sh", "build", "models", "boot")
+        step("make", "-s", "models", "programs")
+        for kernel in kernels:
+            step("scripts/modules.sh", kernel)
+            step("scripts/initramfs.sh", kernel)
+            if rdma is True or (rdma and kernel in rdma):
+                step("scripts/initramfs.sh", kernel, "--with", "rdma")
 
 
 def terminate_on_signals():

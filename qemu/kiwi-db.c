@@ -11,15 +11,17 @@
 static enum kiwi_diag db_value(KiwiState *k, uint32_t page, uint64_t value)
 {
     uint8_t type = extract64(value, KIWI_DB_TYPE_SHIFT, 4);
+    uint32_t queue;
+    uint16_t epoch, index;
 
     if (value >> VALUE_RSVD_SHIFT || type < KIWI_DB_SQ ||
         type > KIWI_DB_CQ_ARM_SOLICITED) {
         return KIWI_DIAG_DB_MALFORMED;
     }
-    return KIWI_GET_CLASS(k)->doorbell(k, page, type,
-                                       extract64(value, KIWI_DB_QUEUE_SHIFT, 24),
-                                       extract64(value, KIWI_DB_EPOCH_SHIFT, 16),
-                                       extract64(value, KIWI_DB_INDEX_SHIFT, 16));
+    queue = extract64(value, KIWI_DB_QUEUE_SHIFT, 24);
+    epoch = extract64(value, KIWI_DB_EPOCH_SHIFT, 16);
+    index = extract64(value, KIWI_DB_INDEX_SHIFT, 16);
+    return KIWI_GET_CLASS(k)->doorbell(k, page, type, queue, epoch, index);
 }
 
 static void db_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
@@ -29,7 +31,7 @@ static void db_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
     uint64_t offset = extract64(addr, 0, k->db_page_shift);
     enum kiwi_diag outcome;
 
-    if (k->sts & KIWI_DEV_STS_FATAL) {
+    if (k->gone || (k->sts & KIWI_DEV_STS_FATAL)) {
         return;
     }
     if (!kiwi_db_page(k, page)) {

@@ -40,7 +40,8 @@ static int dma_target(KiwiState *k, MemoryRegion *mr)
         Object *owner = memory_region_owner(mr);
 
         if (owner == OBJECT(k)) {
-            return KIWI_DMA_FAULT; /* a function does not answer its own requests */
+            /* A function does not answer its own requests. */
+            return KIWI_DMA_FAULT;
         }
         if (owner && object_dynamic_cast(owner, TYPE_PCI_DEVICE)) {
             return KIWI_DMA_PEER;

@@ -14,15 +14,15 @@ typedef struct FaultPatch {
     uint8_t bytes[KIWI_AQ_PAYLOAD_MAX];
 } FaultPatch;
 
+#define NOT_GIVEN UINT64_MAX
+
 typedef struct FaultRule {
-    bool any_opcode;
     uint64_t opcode;
     uint64_t skip;
     uint64_t count;             /* left; UINT64_MAX: for ever */
     uint64_t status;
     uint64_t delay_ms;
     uint64_t drop;
-    bool is_reg;
     uint64_t reg;
     uint64_t value;
     FaultPatch reply;
@@ -56,10 +56,13 @@ uint64_t kiwi_fault_reg(KiwiState *k, hwaddr addr, unsigned size, uint64_t val)
     FaultRule *r;
 
     QTAILQ_FOREACH(r, &k->fault->rules, next) {
-        if (r->is_reg && r->reg == addr) {
+        if (r->reg == NOT_GIVEN) {
+            continue;
+        }
+        if (r->reg == addr) {
             return extract64(r->value, 0, size * 8);
         }
-        if (r->is_reg && size == 4 && r->reg + 4 == addr) {
+        if (size == 4 && r->reg + 4 == addr) {
             return r->value >> 32;
         }
     }
@@ -73,7 +76,8 @@ void kiwi_fault_begin(KiwiState *k, uint16_t opcode)
 
     f->current = NULL;
     QTAILQ_FOREACH(r, &f->rules, next) {
-        if (r->is_reg || !r->count || (!r->any_opcode && r->opcode != opcode)) {
+        if (r->reg != NOT_GIVEN || !r->count ||
+            (r->opcode != NOT_GIVEN && r->opcode != opcode)) {
             continue;
         }
         if (r->skip) {
@@ -181,42 +185,30 @@ static bool parse_patch(const char *text, FaultPatch *p)
     return p->len > 0;
 }
 
-static bool parse_number(const char *text, uint64_t *number)
-{
-    return qemu_strtou64(text, NULL, 0, number) == 0;
-}
+/* A key whose value is a number, and where in the structure that goes. */
+typedef struct FaultKey {
+    const char *name;
+    size_t offset;
+    uint64_t max;
+} FaultKey;
 
-static bool parse_item(const char *key, const char *value, FaultRule *r)
+static bool parse_key(const FaultKey *keys, const char *name, const char *value,
+                      void *into)
 {
-    if (!strcmp(key, "opcode")) {
-        r->any_opcode = false;
-        return parse_number(value, &r->opcode);
-    } else if (!strcmp(key, "skip")) {
-        return parse_number(value, &r->skip);
-    } else if (!strcmp(key, "count")) {
-        return parse_number(value, &r->count);
-    } else if (!strcmp(key, "status")) {
-        return parse_number(value, &r->status) && r->status <= UINT16_MAX;
-    } else if (!strcmp(key, "delay-ms")) {
-        return parse_number(value, &r->delay_ms);
-    } else if (!strcmp(key, "drop")) {
-        return parse_number(value, &r->drop);
-    } else if (!strcmp(key, "reg")) {
-        r->is_reg = true;
-        return parse_number(value, &r->reg);
-    } else if (!strcmp(key, "value")) {
-        return parse_number(value, &r->value);
-    } else if (!strcmp(key, "reply")) {
-        return parse_patch(value, &r->reply);
-    } else if (!strcmp(key, "entry")) {
-        return parse_patch(value, &r->entry);
+    for (; keys->name; keys++) {
+        if (!strcmp(name, keys->name)) {
+            uint64_t *number = into + keys->offset;
+
+            return !qemu_strtou64(value, NULL, 0, number) &&
+                   *number <= keys->max;
+        }
     }
     return false;
 }
 
 /* Calls @item for each KEY=VALUE of a list; false at the first it refuses. */
 static bool parse_list(const char *text, void *into,
-                       bool (*item)(const char *key, const char *value,
+                       bool (*item)(const char *name, const char *value,
                                     void *into), Error **errp)
 {
     g_auto(GStrv) items = g_strsplit(text, ",", 0);
@@ -236,9 +228,29 @@ static bool parse_list(const char *text, void *into,
     return true;
 }
 
-static bool rule_item(const char *key, const char *value, void *into)
+static const FaultKey rule_keys[] = {
+    { "opcode", offsetof(FaultRule, opcode), UINT16_MAX },
+    { "skip", offsetof(FaultRule, skip), UINT64_MAX },
+    { "count", offsetof(FaultRule, count), UINT64_MAX },
+    { "status", offsetof(FaultRule, status), UINT16_MAX },
+    { "delay-ms", offsetof(FaultRule, delay_ms), INT32_MAX },
+    { "drop", offsetof(FaultRule, drop), 1 },
+    { "reg", offsetof(FaultRule, reg), KIWI_BAR_REGS_SIZE },
+    { "value", offsetof(FaultRule, value), UINT64_MAX },
+    { }
+};
+
+static bool rule_item(const char *name, const char *value, void *into)
 {
-    return parse_item(key, value, into);
+    FaultRule *r = into;
+
+    if (!strcmp(name, "reply")) {
+        return parse_patch(value, &r->reply);
+    }
+    if (!strcmp(name, "entry")) {
+        return parse_patch(value, &r->entry);
+    }
+    return parse_key(rule_keys, name, value, r);
 }
 
 static void free_rules(FaultRules *rules)
@@ -258,7 +270,8 @@ static bool parse_rules(const char *text, FaultRules *rules, Error **errp)
     for (char **part = parts; *part; part++) {
         FaultRule *r = g_new0(FaultRule, 1);
 
-        r->any_opcode = true;
+        r->opcode = NOT_GIVEN;
+        r->reg = NOT_GIVEN;
         r->count = 1;
         QTAILQ_INSERT_TAIL(rules, r, next);
         if (!parse_list(*part, r, rule_item, errp)) {
@@ -335,34 +348,30 @@ typedef struct FaultEvent {
     uint64_t eq;
 } FaultEvent;
 
-static bool event_item(const char *key, const char *value, void *into)
-{
-    FaultEvent *e = into;
+static const FaultKey event_keys[] = {
+    { "type", offsetof(FaultEvent, type), UINT8_MAX },
+    { "code", offsetof(FaultEvent, code), UINT8_MAX },
+    { "id", offsetof(FaultEvent, id), UINT32_MAX },
+    { "info", offsetof(FaultEvent, info), UINT32_MAX },
+    { "eq", offsetof(FaultEvent, eq), UINT16_MAX },
+    { }
+};
 
-    if (!strcmp(key, "type")) {
-        return parse_number(value, &e->type);
-    } else if (!strcmp(key, "code")) {
-        return parse_number(value, &e->code);
-    } else if (!strcmp(key, "id")) {
-        return parse_number(value, &e->id);
-    } else if (!strcmp(key, "info")) {
-        return parse_number(value, &e->info);
-    } else if (!strcmp(key, "eq")) {
-        return parse_number(value, &e->eq);
-    }
-    return false;
+static bool event_item(const char *name, const char *value, void *into)
+{
+    return parse_key(event_keys, name, value, into);
 }
 
 static void event_set(Object *obj, const char *text, Error **errp)
 {
     KiwiState *k = KIWI(obj);
-    FaultEvent e = { .eq = UINT64_MAX };
+    FaultEvent e = { .eq = NOT_GIVEN };
     KiwiEq *eq;
 
     if (!parse_list(text, &e, event_item, errp)) {
         return;
     }
-    eq = e.eq == UINT64_MAX ? k->async_eq : kiwi_eq_find(k, e.eq);
+    eq = e.eq == NOT_GIVEN ? k->async_eq : kiwi_eq_find(k, e.eq);
     if (!eq || !kiwi_running(k)) {
         error_setg(errp, "fault: no such event queue");
         return;

@@ -94,7 +94,8 @@ static uint32_t enable_check(KiwiState *k)
         k->aq.cfg_rsvd) {
         return KIWI_REG_AQ_CFG;
     }
-    if (k->aq.base % 4096 || k->aq.base > mask || size - 1 > mask - k->aq.base) {
+    if (k->aq.base % 4096 || k->aq.base > mask ||
+        size - 1 > mask - k->aq.base) {
         return KIWI_REG_AQ_BASE;
     }
     if (k->aq.reply_base % 4096 || k->aq.reply_base > mask ||
@@ -189,6 +190,8 @@ static uint32_t read32(KiwiState *k, hwaddr reg)
         return k->db_pages;
     case KIWI_REG_DEV_STS:
         return k->sts;
+    case KIWI_REG_AQ_CFG:
+        return k->aq_cfg;
     case KIWI_REG_GENERATION:
         return k->generation;
     case KIWI_REG_HEARTBEAT:
@@ -233,6 +236,9 @@ static uint64_t regs_read(void *opaque, hwaddr addr, unsigned size)
     KiwiState *k = opaque;
     uint64_t val;
 
+    if (k->gone) {
+        return UINT64_MAX;
+    }
     if (addr % size) {
         return 0;
     }
@@ -303,7 +309,7 @@ static void regs_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
     KiwiState *k = opaque;
     uint64_t *reg;
 
-    if (addr % size) {
+    if (k->gone || addr % size) {
         return;
     }
     if (size == 4) {

@@ -22,8 +22,8 @@
 #define KIWI_VECTORS_MIN 2
 #define KIWI_VECTORS_MAX 1024
 
-static bool check_range(const char *name, uint64_t value, uint64_t min,
-                        uint64_t max, Error **errp)
+bool kiwi_check_property(const char *name, uint64_t value, uint64_t min,
+                         uint64_t max, Error **errp)
 {
     if (value < min || value > max) {
         error_setg(errp, "%s is %" PRIu64 ", not %" PRIu64 " to %" PRIu64,
@@ -35,16 +35,18 @@ static bool check_range(const char *name, uint64_t value, uint64_t min,
 
 static bool check_properties(KiwiState *k, Error **errp)
 {
-    return check_range("vectors", k->vectors, KIWI_VECTORS_MIN,
-                       KIWI_VECTORS_MAX, errp) &&
-           check_range("heartbeat-ms", k->heartbeat_ms, 1, 1000000, errp) &&
-           check_range("dma-bits", k->dma_bits, 32, 64, errp) &&
-           check_range("eq-count", k->eq_count, 1, 1024, errp) &&
-           check_range("db-pages", k->db_pages, 1, 1 << 20, errp) &&
-           check_range("db-page-shift", k->db_page_shift, 12, 16, errp) &&
-           check_range("aq-log2-max", k->aq_log2_max, 2, 16, errp) &&
-           check_range("eq-log2-max", k->eq_log2_max, KIWI_EQ_LOG2_MIN, 22,
-                       errp);
+    return kiwi_check_property("vectors", k->vectors, KIWI_VECTORS_MIN,
+                               KIWI_VECTORS_MAX, errp) &&
+           kiwi_check_property("heartbeat-ms", k->heartbeat_ms, 1, 1000000,
+                               errp) &&
+           kiwi_check_property("dma-bits", k->dma_bits, 32, 64, errp) &&
+           kiwi_check_property("eq-count", k->eq_count, 1, 1024, errp) &&
+           kiwi_check_property("db-pages", k->db_pages, 1, 1 << 20, errp) &&
+           kiwi_check_property("db-page-shift", k->db_page_shift, 12, 16,
+                               errp) &&
+           kiwi_check_property("aq-log2-max", k->aq_log2_max, 2, 16, errp) &&
+           kiwi_check_property("eq-log2-max", k->eq_log2_max, KIWI_EQ_LOG2_MIN,
+                               22, errp);
 }
 
 static bool init_capabilities(KiwiState *k, Error **errp)
@@ -132,6 +134,7 @@ void kiwi_unrealize(KiwiState *k)
     PCIDevice *pci = PCI_DEVICE(k);
 
     kiwi_lose_all(k);
+    k->gone = true;
     msix_unuse_all_vectors(pci);
     msix_uninit(pci, &k->regs, &k->regs);
     pcie_aer_exit(pci);

@@ -120,6 +120,7 @@ struct KiwiState {
     uint32_t heartbeat;
     bool in_flr;
     bool frozen;                /* fault: the heartbeat stands still */
+    bool gone;                  /* unplugged; a vCPU may still be on its way */
     QEMUTimer *reset_timer;
     QEMUBH *enable_bh;
 
@@ -161,7 +162,7 @@ struct KiwiClass {
 
     /* Destroys every object, silently, and takes back all configuration. */
     void (*reset_part)(KiwiState *k);
-    /* Acts on a well-formed doorbell value; says which counter it falls under. */
+    /* Acts on a well-formed doorbell value; says which counter it is. */
     enum kiwi_diag (*doorbell)(KiwiState *k, uint32_t page, uint8_t type,
                                uint32_t queue, uint16_t epoch, uint16_t index);
 };
@@ -172,14 +173,18 @@ struct KiwiClass {
  */
 bool kiwi_realize(KiwiState *k, Error **errp);
 void kiwi_unrealize(KiwiState *k);
+bool kiwi_check_property(const char *name, uint64_t value, uint64_t min,
+                         uint64_t max, Error **errp);
 
 /* kiwi-regs.c */
 void kiwi_regs_init(KiwiState *k);
 void kiwi_regs_exit(KiwiState *k);
-void kiwi_lose_all(KiwiState *k);   /* every object and setting; dead until READY */
+/* Every object and setting is lost; the device is dead until READY is set. */
+void kiwi_lose_all(KiwiState *k);
 bool kiwi_running(KiwiState *k);    /* ENABLED and not FATAL */
 void kiwi_reset_begin(KiwiState *k, enum kiwi_reset_reason reason);
-void kiwi_restart(KiwiState *k);    /* the firmware starts anew, unasked */
+/* The firmware starts anew, unasked. */
+void kiwi_restart(KiwiState *k);
 void kiwi_fatal(KiwiState *k, enum kiwi_health_syndrome syndrome, uint32_t reg);
 
 /* kiwi-admin.c */
@@ -220,7 +225,8 @@ enum kiwi_status kiwi_eq_destroy_cmd(KiwiState *k, KiwiCall *c);
 void kiwi_db_init(KiwiState *k);
 void kiwi_db_exit(KiwiState *k);
 void kiwi_db_drop_all(KiwiState *k);
-KiwiDbPage *kiwi_db_page(KiwiState *k, uint32_t page);  /* NULL unless open */
+/* NULL unless open */
+KiwiDbPage *kiwi_db_page(KiwiState *k, uint32_t page);
 enum kiwi_status kiwi_db_open_cmd(KiwiState *k, KiwiCall *c);
 enum kiwi_status kiwi_db_close_cmd(KiwiState *k, KiwiCall *c);
 

@@ -88,7 +88,8 @@ static void gone_bh(void *opaque)
         object_unparent(OBJECT(pci));
         exp = port->config + port->exp.exp_cap;
         pci_word_test_and_clear_mask(exp + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDS);
-        pci_word_test_and_clear_mask(exp + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_DLLLA);
+        pci_word_test_and_clear_mask(exp + PCI_EXP_LNKSTA,
+                                     PCI_EXP_LNKSTA_DLLLA);
         pci_word_test_and_set_mask(exp + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDC);
         if (pci_get_word(exp + PCI_EXP_SLTCTL) & PCI_EXP_SLTCTL_HPIE) {
             gone_notify(port);

@@ -11,7 +11,7 @@
 /* Adds the property "surprise": writing true removes the device. */
 void pci_gone_class_init(ObjectClass *oc);
 
-/* When realized: what is behind the port reads all-ones once nobody is there. */
+/* When realized: behind the port is all-ones once nobody is there. */
 void pci_gone_init(PCIDevice *pci);
 
 /* The region stands for the absence of a device. */

@@ -64,7 +64,8 @@ static enum kiwi_status check_field(KiwiCall *c, uint32_t mask,
     if (f->size > sizeof(uint64_t)) {
         return KIWI_ST_OK;
     }
-    return kiwi_check_range(c, f->offset, kiwi_le_value(c->in + f->offset, f->size),
+    return kiwi_check_range(c, f->offset,
+                            kiwi_le_value(c->in + f->offset, f->size),
                             f->min, f->max);
 }
 

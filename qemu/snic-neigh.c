@@ -98,7 +98,7 @@ bool snic_neigh_ipv6(SnicPort *port, const uint8_t *frame, size_t len)
         icmpv6_checksum(ip, icmp, plen) || !has_gid(port, icmp + 8)) {
         return true;
     }
-    /* A probe for a duplicate address comes from nowhere: all get the answer. */
+    /* A probe for a duplicate comes from nowhere: all get the answer. */
     probe = !memcmp(src, unspecified, 16);
     eth_header(port, reply, probe ? all_nodes_mac : frame + ETH_ALEN,
                ETH_P_IPV6);

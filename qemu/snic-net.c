@@ -73,7 +73,8 @@ static bool is_roce(const uint8_t *frame, size_t len)
     case ETH_P_IP:
         hdr = len > ETH_HLEN ? (ip[0] & 0xf) * 4 : 0;
         return hdr >= 20 && len >= ETH_HLEN + hdr + 8 &&
-               ip[9] == IP_PROTO_UDP && lduw_be_p(ip + hdr + 2) == ROCE_UDP_PORT;
+               ip[9] == IP_PROTO_UDP &&
+               lduw_be_p(ip + hdr + 2) == ROCE_UDP_PORT;
     case ETH_P_IPV6:
         return len >= ETH_HLEN + 40 + 8 && ip[6] == IP_PROTO_UDP &&
                lduw_be_p(ip + 42) == ROCE_UDP_PORT;

@@ -19,13 +19,12 @@ bool snic_queue_read(SnicState *s, const SnicQueue *q, uint16_t index,
 {
     unsigned ring = 1U << q->log2;
     unsigned at = index & (ring - 1);
-    unsigned first = MIN(count, ring - at);
+    uint64_t begin = (uint64_t)at << q->shift;
+    uint64_t first = (uint64_t)MIN(count, ring - at) << q->shift;
+    uint64_t rest = ((uint64_t)count << q->shift) - first;
 
-    return kiwi_pbl_read(KIWI(s), KIWI_DMA_WQE, q->mem, (uint64_t)at << q->shift,
-                         buf, (uint64_t)first << q->shift) &&
-           kiwi_pbl_read(KIWI(s), KIWI_DMA_WQE, q->mem, 0,
-                         buf + ((uint64_t)first << q->shift),
-                         (uint64_t)(count - first) << q->shift);
+    return kiwi_pbl_read(KIWI(s), KIWI_DMA_WQE, q->mem, begin, buf, first) &&
+           kiwi_pbl_read(KIWI(s), KIWI_DMA_WQE, q->mem, 0, buf + first, rest);
 }
 
 static bool queue_advance(SnicQueue *q, uint16_t index)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A wire that loses frames and lets them overtake each other, the same way on
- * each run with the same seed. Properties dropN and reorderN of port N (from 0),
+ * each run with the same seed. Properties dropN and reorderN of port N, from 0,
  * in 1/10000; droppedN and reorderedN tell how often it happened.
  */
 #include "snic.h"
@@ -9,7 +9,7 @@
 #include "qapi/visitor.h"
 
 #define CHANCES         10000
-/* A frame held back follows at most this many others, or comes after a while. */
+/* A frame held back follows at most so many others, or comes after a while. */
 #define OVERTAKERS_MAX  4
 #define HELD_NS         (1 * SCALE_MS)
 

@@ -8,7 +8,10 @@
 #include "hw/qdev-properties.h"
 #include "hw/qdev-properties-system.h"
 
-#define GID_MAX 255
+/* Beside ctrl, raddr and count in a WQE of the largest size. */
+#define WQE_INLINE_MAX (KIWI_WQE_MAX_BB * KIWI_WQEBB - 2 * KIWI_WQE_SEG - 4)
+/* Half of the PSN space holds it at the smallest MTU, and a window. */
+#define MSG_SIZE_MAX (1U << 30)
 
 static enum kiwi_diag snic_doorbell(KiwiState *k, uint32_t page, uint8_t type,
                                     uint32_t queue, uint16_t epoch,
@@ -52,46 +55,43 @@ static void snic_reset_part(KiwiState *k)
     }
 }
 
-static bool check_property(const char *name, uint64_t value, uint64_t min,
-                           uint64_t max, Error **errp)
-{
-    if (value < min || value > max) {
-        error_setg(errp, "%s is %" PRIu64 ", not %" PRIu64 " to %" PRIu64,
-                   name, value, min, max);
-        return false;
-    }
-    return true;
-}
-
 static bool check_properties(SnicState *s, Error **errp)
 {
     const uint32_t numbers = KIWI_SNIC_NUMBER_MAX;
     const uint8_t log2 = KIWI_QUEUE_LOG2_MAX;
+    const struct {
+        const char *name;
+        uint64_t value;
+        uint64_t min;
+        uint64_t max;
+    } limits[] = {
+        { "max-pd", s->max_pd, 1, numbers },
+        { "max-mr", s->max_mr, 1, numbers },
+        { "max-cq", s->max_cq, 1, numbers },
+        { "max-qp", s->max_qp, 1, numbers },
+        { "max-mr-size", s->max_mr_size, 1, INT64_MAX },
+        { "max-mr-pages", s->max_mr_pages, 1, 1 << 24 },
+        { "max-inline", s->max_inline, 0, WQE_INLINE_MAX },
+        { "max-msg-size", s->max_msg_size, 1, MSG_SIZE_MAX },
+        { "link-mbps", s->link_mbps, 1, UINT32_MAX / SNIC_PORTS_MAX },
+        { "page-shift-max", s->page_shift_max, KIWI_PAGE_SHIFT_MIN, 40 },
+        { "table-shift-max", s->pbl_table_shift_max, 12, 24 },
+        { "ports", s->ports, 1, SNIC_PORTS_MAX },
+        { "gids", s->num_gids, 1, 255 },
+        { "sq-log2-max", s->sq_log2_max, 3, log2 },
+        { "rq-log2-max", s->rq_log2_max, 0, log2 },
+        { "cq-log2-max", s->cq_log2_max, 1, log2 },
+        { "max-sge", s->max_sge, 1, 30 },
+        { "mtu-max", s->mtu_max, KIWI_MTU_256, KIWI_MTU_4096 },
+    };
 
-    return check_property("max-pd", s->max_pd, 1, numbers, errp) &&
-           check_property("max-mr", s->max_mr, 1, numbers, errp) &&
-           check_property("max-cq", s->max_cq, 1, numbers, errp) &&
-           check_property("max-qp", s->max_qp, 1, numbers, errp) &&
-           check_property("max-mr-size", s->max_mr_size, 1, INT64_MAX, errp) &&
-           check_property("max-mr-pages", s->max_mr_pages, 1, 1 << 24, errp) &&
-           /* What a WQE of the largest size holds beside its headers. */
-           check_property("max-inline", s->max_inline, 0, 476, errp) &&
-           /* Half of the PSN space holds it at the smallest MTU, and a window. */
-           check_property("max-msg-size", s->max_msg_size, 1, 1U << 30,
-                          errp) &&
-           check_property("link-mbps", s->link_mbps, 1, UINT32_MAX, errp) &&
-           check_property("page-shift-max", s->page_shift_max,
-                          KIWI_PAGE_SHIFT_MIN, 40, errp) &&
-           check_property("table-shift-max", s->pbl_table_shift_max, 12, 24,
-                          errp) &&
-           check_property("ports", s->ports, 1, SNIC_PORTS_MAX, errp) &&
-           check_property("gids", s->num_gids, 1, GID_MAX, errp) &&
-           check_property("sq-log2-max", s->sq_log2_max, 3, log2, errp) &&
-           check_property("rq-log2-max", s->rq_log2_max, 0, log2, errp) &&
-           check_property("cq-log2-max", s->cq_log2_max, 1, log2, errp) &&
-           check_property("max-sge", s->max_sge, 1, 30, errp) &&
-           check_property("mtu-max", s->mtu_max, KIWI_MTU_256, KIWI_MTU_4096,
-                          errp);
+    for (int i = 0; i < ARRAY_SIZE(limits); i++) {
+        if (!kiwi_check_property(limits[i].name, limits[i].value, limits[i].min,
+                                 limits[i].max, errp)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void snic_realize(PCIDevice *pci, Error **errp)
@@ -146,7 +146,8 @@ static Property snic_properties[] = {
     DEFINE_PROP_UINT32("max-qp", SnicState, max_qp, 16384),
     DEFINE_PROP_UINT64("max-mr-size", SnicState, max_mr_size, 1ULL << 40),
     DEFINE_PROP_UINT32("max-mr-pages", SnicState, max_mr_pages, 1 << 24),
-    DEFINE_PROP_UINT32("max-inline", SnicState, max_inline, 476),
+    DEFINE_PROP_UINT32("max-inline", SnicState, max_inline,
+                       WQE_INLINE_MAX),
     DEFINE_PROP_UINT32("max-msg-size", SnicState, max_msg_size, 1 << 30),
     /* Vendor claim: 800G in all */
     DEFINE_PROP_UINT32("link-mbps", SnicState, link_mbps, 400000),

@@ -64,7 +64,7 @@ typedef struct SnicCq {
     uint32_t eqn;
     uint32_t users;
     uint8_t log2;
-    uint8_t arm;                /* 0, KIWI_DB_CQ_ARM or KIWI_DB_CQ_ARM_SOLICITED */
+    uint8_t arm;                /* 0, or how: KIWI_DB_CQ_ARM* */
     bool error;                 /* for good */
     bool error_told;
     uint8_t error_code;         /* enum kiwi_cq_error */
@@ -72,13 +72,13 @@ typedef struct SnicCq {
     uint64_t ci_offset;
     uint32_t pi;                /* CQEs written */
     uint32_t ci;                /* consumed, by the record as last read */
-    uint32_t solicited_pi;      /* behind the last CQE that counts as solicited */
+    uint32_t solicited_pi;      /* behind the last solicited or failed CQE */
     KiwiPbl *mem;
-    QTAILQ_ENTRY(SnicCq) work;  /* on SnicState.cq_work: arm or error to look at */
+    QTAILQ_ENTRY(SnicCq) work;  /* arm or error to look at */
     bool queued;
 } SnicCq;
 
-/* A send or receive queue in the memory of the host. Indices are free-running. */
+/* A send or receive queue in memory of the host. Indices are free-running. */
 typedef struct SnicQueue {
     KiwiPbl *mem;
     uint8_t log2;               /* entries */
@@ -269,12 +269,12 @@ static inline void snic_event(SnicState *s, enum kiwi_event type, uint8_t code,
 }
 
 SnicQp *snic_qp_find(SnicState *s, uint32_t number);    /* NULL: none */
-SnicPort *snic_port(SnicState *s, unsigned number);     /* number from 1, valid */
+SnicPort *snic_port(SnicState *s, unsigned number);     /* from 1, valid */
 /* Enabled and link up: it sends and accepts. */
 bool snic_port_active(const SnicPort *port);
 /* False: the network has no room now; a frame sent even so may be lost. */
 bool snic_port_can_send(const SnicPort *port);
-/* Sends, drops or holds back; @frame is the caller's again. From bottom halves only. */
+/* Sends, drops or holds back; @frame is the caller's again. Not from MMIO. */
 void snic_port_send(SnicPort *port, const uint8_t *frame, size_t len);
 /* No access to memory and no frame while false (FATAL, reset). */
 static inline bool snic_running(SnicState *s)
@@ -288,12 +288,12 @@ static inline bool snic_running(SnicState *s)
 void snic_rc_init(SnicState *s);
 void snic_rc_exit(SnicState *s);
 
-/* @qp is filled in, in RESET. Destroy: no CQE, no event, no access afterwards. */
+/* @qp is filled in, in RESET. After destroy: no CQE, no event, no access. */
 void snic_rc_create(SnicQp *qp);
 void snic_rc_destroy(SnicQp *qp);
 /*
- * The transition was validated, @qp->state and @qp->attr are the new ones, @mask
- * tells which attributes were given. To RESET: drop all work and set the
+ * The transition was validated, @qp->state and @qp->attr are the new ones,
+ * @mask tells which attributes were given. To RESET: drop all work and set the
  * indices of both queues to 0 (S-21). To ERR: flush.
  */
 void snic_rc_modify(SnicQp *qp, uint8_t old_state, uint32_t mask);
@@ -318,7 +318,8 @@ void snic_rc_rx(SnicPort *port, const uint8_t *frame, size_t len);
 void snic_table_init(SnicTable *t, uint32_t max, uint16_t diag);
 void snic_table_free(SnicTable *t);
 bool snic_table_full(const SnicTable *t);
-uint32_t snic_table_add(SnicState *s, SnicTable *t, void *object);  /* 0: full */
+/* The number, or 0: full */
+uint32_t snic_table_add(SnicState *s, SnicTable *t, void *object);
 void snic_table_del(SnicState *s, SnicTable *t, uint32_t number);
 void *snic_table_get(const SnicTable *t, uint32_t number);
 uint16_t snic_table_epoch(const SnicTable *t, uint32_t number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * xpu: the memory side of an accelerator. VRAM in a prefetchable BAR, and a copy
- * engine that moves bytes between VRAM and the bus.
+ * xpu: the memory side of an accelerator. VRAM in a prefetchable BAR, and a
+ * copy engine that moves bytes between VRAM and the bus.
  */
 #include "qemu/osdep.h"
 #include "qemu/cutils.h"
@@ -15,9 +15,6 @@
 #include "hw/pci/pcie_aer.h"
 #include "hw/qdev-properties.h"
 #include "migration/vmstate.h"
-#if __has_include("hw/pci/pci_device.h")
-#include "hw/pci/pci_device.h"
-#endif
 
 #include "xpu_regs.h"
 

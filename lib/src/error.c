@@ -47,7 +47,6 @@ static const char *ioctl_name(unsigned int nr)
 int dev_ioctl(struct kiwi_device *dev, unsigned long request, void *arg)
 {
 	struct kiwi_snic_last_error last = { .size = sizeof(last) };
-	const char *name = ioctl_name(_IOC_NR(request));
 	int err;
 
 	if (!ioctl(dev->fd, request, arg))
@@ -56,7 +55,7 @@ int dev_ioctl(struct kiwi_device *dev, unsigned long request, void *arg)
 	/* Another thread's failure may have taken its place. */
 	if (!ioctl(dev->fd, KIWI_SNIC_LAST_ERROR, &last) && last.nr == _IOC_NR(request) &&
 	    last.error == (uint32_t)err && last.text[0])
-		return refuse(err, "%s: %s: %.*s (%s)", dev->name, name,
-			      (int)sizeof(last.text), last.text, strerror(err));
-	return refuse(err, "%s: %s: %s", dev->name, name, strerror(err));
+		return refuse(err, "%s: %.*s (%s)", dev->name, (int)sizeof(last.text), last.text,
+			      strerror(err));
+	return refuse(err, "%s: %s: %s", dev->name, ioctl_name(_IOC_NR(request)), strerror(err));
 }

@@ -82,29 +82,38 @@ int wire_connect(const char *where)
 	return fd;
 }
 
-int wire_accept(const char *port)
+/* A socket that listens in one family; of IPv6 it hears IPv4 as well. */
+static int listen_in(int family, const char *port)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE }, *list, *a;
-	int rc, listener = -1, fd, one = 1;
+	struct addrinfo hints = {
+		.ai_family = family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE,
+	}, *list;
+	int fd, one = 1, err;
 
-	rc = getaddrinfo(NULL, port, &hints, &list);
-	if (rc) {
-		complain("port %s: %s", port, gai_strerror(rc));
+	if (getaddrinfo(NULL, port, &hints, &list)) {
+		errno = EINVAL;
 		return -1;
 	}
-	for (a = list; a; a = a->ai_next) {
-		listener = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
-		if (listener < 0)
-			continue;
-		setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-		if (!bind(listener, a->ai_addr, a->ai_addrlen) && !listen(listener, 1))
-			break;
-		rc = errno;
-		close(listener);
-		listener = -1;
-		errno = rc;
+	fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0) {
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+		if (bind(fd, list->ai_addr, list->ai_addrlen) || listen(fd, 1)) {
+			err = errno;
+			close(fd);
+			errno = err;
+			fd = -1;
+		}
 	}
 	freeaddrinfo(list);
+	return fd;
+}
+
+int wire_accept(const char *port)
+{
+	int listener = listen_in(AF_INET6, port), fd;
+
+	if (listener < 0)
+		listener = listen_in(AF_INET, port);
 	if (listener < 0) {
 		complain("cannot listen on port %s: %s", port, strerror(errno));
 		return -1;

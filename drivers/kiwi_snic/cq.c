@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/container_of.h>
+#include <linux/errno.h>
+#include <linux/eventfd.h>
+
+#include <kiwi/compat.h>
+#include <kiwi_abi/queues.h>
+#include <uapi/kiwi/snic.h>
+
+#include "error.h"
+#include "ksnic.h"
+#include "object.h"
+
+static int cq_destroy(struct ksnic_obj *obj, struct ksnic_error *err)
+{
+	struct ksnic_cq *cq = container_of(obj, struct ksnic_cq, obj);
+	struct ksnic *ks = obj->ks;
+	int ret;
+
+	if (cq->comp.fn) {
+		kiwi_fw_comp_del(ks->fw, &cq->comp);
+		cq->comp.fn = NULL;
+	}
+	ret = ksnic_cmd_destroy_cq(ks->fw, cq->hw.number, err);
+	if (ret && err->refused)
+		return ret;
+	kiwi_fw_sync_events(ks->fw);
+	ksnic_route_del(ks, &ks->cqs, cq->hw.number, obj);
+	return ret;
+}
+
+static void cq_release(struct ksnic_obj *obj)
+{
+	struct ksnic_cq *cq = container_of(obj, struct ksnic_cq, obj);
+
+	if (cq->signal)
+		eventfd_ctx_put(cq->signal);
+	if (cq->mem)
+		kiwi_fw_mem_release(cq->mem);
+	if (cq->db)
+		ksnic_obj_unuse(&cq->db->obj);
+}
+
+const struct ksnic_obj_ops ksnic_cq_ops = {
+	.name = "CQ",
+	.kind = KSNIC_CQ,
+	.destroy = cq_destroy,
+	.release = cq_release,
+};
+
+struct ksnic_cq *ksnic_cq_new(struct ksnic_owner *owner, u64 user_data)
+{
+	struct ksnic_cq *cq;
+
+	cq = ksnic_obj_new(owner, &ksnic_cq_ops, sizeof(*cq), user_data);
+	if (cq) {
+		INIT_LIST_HEAD(&cq->senders);
+		INIT_LIST_HEAD(&cq->receivers);
+	}
+	return cq;
+}
+
+/**
+ * ksnic_cq_check() - whether a CQ could be created, before memory is taken
+ * @ks: the device
+ * @log2: entries
+ * @length: bytes of its memory
+ * @ci_offset: of the consumer index in it
+ * @err: filled on failure
+ *
+ * Return: 0 or -EINVAL
+ */
+int ksnic_cq_check(const struct ksnic *ks, u32 log2, u64 length, u64 ci_offset,
+		   struct ksnic_error *err)
+{
+	u64 ring;
+
+	if (log2 < 1 || log2 > ks->caps.cq_log2_max)
+		return ksnic_fail(err, -EINVAL, log2, ks->caps.cq_log2_max,
+				  "log2 %u is not in 1..%llu (cq_log2_max)", log2,
+				  ks->caps.cq_log2_max);
+	ring = sizeof(struct kiwi_cqe) << log2;
+	if (length < ring + sizeof(struct kiwi_cq_ci))
+		return ksnic_fail(err, -EINVAL, length, ring + sizeof(struct kiwi_cq_ci),
+				  "mem.length %llu is too short for 2^%u entries and the consumer index, %llu",
+				  length, log2, ring + sizeof(struct kiwi_cq_ci));
+	if (ci_offset < ring || ci_offset > length - sizeof(struct kiwi_cq_ci) ||
+	    !IS_ALIGNED(ci_offset, __alignof__(u64)))
+		return ksnic_fail(err, -EINVAL, ci_offset, length - sizeof(struct kiwi_cq_ci),
+				  "ci_offset %llu is not a multiple of 8 in %llu..%llu", ci_offset,
+				  ring, length - sizeof(struct kiwi_cq_ci));
+	return 0;
+}
+
+/**
+ * ksnic_cq_signal() - count an event for whoever waits for completions
+ * @cq: the CQ
+ */
+void ksnic_cq_signal(struct ksnic_cq *cq)
+{
+	if (cq->signal)
+		eventfd_signal(cq->signal);
+}
+
+static void cq_completion(struct kiwi_fw_comp *comp)
+{
+	ksnic_cq_signal(container_of(comp, struct ksnic_cq, comp));
+}
+
+static int cq_connect(struct ksnic_cq *cq, struct ksnic_error *err)
+{
+	struct ksnic *ks = cq->obj.ks;
+	int ret;
+
+	ret = ksnic_route_add(ks, &ks->cqs, cq->hw.number, &cq->obj, err);
+	if (ret || !cq->signal)
+		return ret;
+	cq->comp.fn = cq_completion;
+	ret = kiwi_fw_comp_add(ks->fw, cq->hw.number, &cq->comp);
+	if (!ret)
+		return 0;
+	cq->comp.fn = NULL;
+	return ksnic_fail(err, ret, 0, 0, "%s", ksnic_errno_text(ret));
+}
+
+/**
+ * ksnic_cq_create() - create the CQ in the device
+ * @cq: filled in by its maker
+ * @err: filled on failure
+ *
+ * Return: 0 or negative errno
+ */
+int ksnic_cq_create(struct ksnic_cq *cq, struct ksnic_error *err)
+{
+	struct ksnic_obj *obj = &cq->obj;
+	struct kiwi_fw *fw = obj->ks->fw;
+	struct ksnic_cq_params params = {
+		.ci_offset = cq->ci_offset,
+		.length = cq->mem->length,
+		.eqn = kiwi_fw_comp_eqn(fw, cq->vector),
+		.db_page = cq->db->page.index,
+		.log2 = cq->log2,
+	};
+	struct kiwi_fw_pbl pbl;
+	int ret;
+
+	ret = ksnic_pbl_build(obj->ks, cq->mem, &pbl, err);
+	if (ret)
+		return ret;
+	params.pbl = &pbl.wire;
+
+	mutex_lock(&obj->lock);
+	if (obj->revoked)
+		ret = ksnic_obj_not_live(obj, err);
+	else
+		ret = ksnic_cmd_create_cq(fw, &params, &cq->hw, err);
+	if (!ret) {
+		obj->live = true;
+		ret = cq_connect(cq, err);
+	}
+	mutex_unlock(&obj->lock);
+
+	kiwi_fw_pbl_release(fw, &pbl);
+	return ret;
+}
+
+static void cq_revoke_qp(struct ksnic_qp *qp)
+{
+	mutex_lock(&qp->obj.lock);
+	ksnic_obj_revoke(&qp->obj, KIWI_SNIC_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
+	mutex_unlock(&qp->obj.lock);
+}
+
+/**
+ * ksnic_cq_revoked() - for kiwi_fw_mem_dmabuf(): the exporter takes the memory away
+ * @arg: the CQ
+ *
+ * The device destroys no CQ that a QP uses, so the QPs go first.
+ */
+void ksnic_cq_revoked(void *arg)
+{
+	struct ksnic_cq *cq = arg;
+	struct ksnic_qp *qp;
+
+	mutex_lock(&cq->obj.lock);
+	list_for_each_entry(qp, &cq->senders, send_node)
+		cq_revoke_qp(qp);
+	list_for_each_entry(qp, &cq->receivers, recv_node)
+		cq_revoke_qp(qp);
+	ksnic_obj_revoke(&cq->obj, KIWI_SNIC_EVENT_CQ_ERROR, KIWI_CQ_ERR_DMA);
+	mutex_unlock(&cq->obj.lock);
+}

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/errno.h>
+#include <linux/etherdevice.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include <kiwi/fw.h>
+
+#include "error.h"
+#include "fw_cmd.h"
+
+struct cmd_field {
+	const char *name;
+	u16 offset;
+};
+
+struct cmd {
+	const char *name;
+	const struct cmd_field *fields;	/* of the input, up to one without a name */
+	u16 opcode;
+	u16 in_len;
+	u16 out_len;
+};
+
+#define FIELD(_type, _member) { #_member, offsetof(struct _type, _member) }
+
+static const struct cmd_field port_fields[] = {
+	{ "port", offsetof(struct kiwi_cmd_id, id) },
+	{ }
+};
+
+static const struct cmd_field number_fields[] = {
+	{ "number", offsetof(struct kiwi_cmd_id, id) },
+	{ }
+};
+
+static const struct cmd_field set_port_fields[] = {
+	FIELD(kiwi_snic_set_port_in, port),
+	FIELD(kiwi_snic_set_port_in, enabled),
+	FIELD(kiwi_snic_set_port_in, mtu),
+	FIELD(kiwi_snic_set_port_in, rsvd),
+	{ }
+};
+
+static const struct cmd_field set_gid_fields[] = {
+	FIELD(kiwi_snic_set_gid_in, port),
+	FIELD(kiwi_snic_set_gid_in, index),
+	FIELD(kiwi_snic_set_gid_in, type),
+	FIELD(kiwi_snic_set_gid_in, rsvd),
+	FIELD(kiwi_snic_set_gid_in, gid),
+	{ }
+};
+
+static const struct cmd_field reg_mr_fields[] = {
+	FIELD(kiwi_snic_reg_mr_in, pdn),
+	FIELD(kiwi_snic_reg_mr_in, access),
+	FIELD(kiwi_snic_reg_mr_in, iova),
+	FIELD(kiwi_snic_reg_mr_in, length),
+	FIELD(kiwi_snic_reg_mr_in, pbl.count),
+	FIELD(kiwi_snic_reg_mr_in, pbl.page_shift),
+	FIELD(kiwi_snic_reg_mr_in, pbl.levels),
+	FIELD(kiwi_snic_reg_mr_in, pbl.table_shift),
+	FIELD(kiwi_snic_reg_mr_in, pbl.offset),
+	{ }
+};
+
+static const struct cmd_field create_cq_fields[] = {
+	FIELD(kiwi_snic_create_cq_in, pbl.count),
+	FIELD(kiwi_snic_create_cq_in, pbl.page_shift),
+	FIELD(kiwi_snic_create_cq_in, pbl.levels),
+	FIELD(kiwi_snic_create_cq_in, pbl.table_shift),
+	FIELD(kiwi_snic_create_cq_in, pbl.offset),
+	FIELD(kiwi_snic_create_cq_in, ci_offset),
+	FIELD(kiwi_snic_create_cq_in, length),
+	FIELD(kiwi_snic_create_cq_in, eqn),
+	FIELD(kiwi_snic_create_cq_in, db_page),
+	FIELD(kiwi_snic_create_cq_in, log2),
+	{ }
+};
+
+static const struct cmd_field create_qp_fields[] = {
+	FIELD(kiwi_snic_create_qp_in, pdn),
+	FIELD(kiwi_snic_create_qp_in, send_cqn),
+	FIELD(kiwi_snic_create_qp_in, recv_cqn),
+	FIELD(kiwi_snic_create_qp_in, db_page),
+	FIELD(kiwi_snic_create_qp_in, type),
+	FIELD(kiwi_snic_create_qp_in, flags),
+	FIELD(kiwi_snic_create_qp_in, sq_log2),
+	FIELD(kiwi_snic_create_qp_in, rq_log2),
+	FIELD(kiwi_snic_create_qp_in, rq_stride),
+	FIELD(kiwi_snic_create_qp_in, sq.count),
+	FIELD(kiwi_snic_create_qp_in, sq.page_shift),
+	FIELD(kiwi_snic_create_qp_in, sq.offset),
+	FIELD(kiwi_snic_create_qp_in, rq.count),
+	FIELD(kiwi_snic_create_qp_in, rq.page_shift),
+	FIELD(kiwi_snic_create_qp_in, rq.offset),
+	{ }
+};
+
+static const struct cmd_field modify_qp_fields[] = {
+	FIELD(kiwi_snic_modify_qp_in, qpn),
+	FIELD(kiwi_snic_modify_qp_in, mask),
+	FIELD(kiwi_snic_modify_qp_in, attr.state),
+	FIELD(kiwi_snic_modify_qp_in, attr.cur_state),
+	FIELD(kiwi_snic_modify_qp_in, attr.mtu),
+	FIELD(kiwi_snic_modify_qp_in, attr.port),
+	FIELD(kiwi_snic_modify_qp_in, attr.dest_qpn),
+	FIELD(kiwi_snic_modify_qp_in, attr.sq_psn),
+	FIELD(kiwi_snic_modify_qp_in, attr.rq_psn),
+	FIELD(kiwi_snic_modify_qp_in, attr.timeout),
+	FIELD(kiwi_snic_modify_qp_in, attr.retry_cnt),
+	FIELD(kiwi_snic_modify_qp_in, attr.rnr_retry),
+	FIELD(kiwi_snic_modify_qp_in, attr.min_rnr_timer),
+	FIELD(kiwi_snic_modify_qp_in, attr.max_rd_atomic),
+	FIELD(kiwi_snic_modify_qp_in, attr.max_dest_rd_atomic),
+	FIELD(kiwi_snic_modify_qp_in, attr.hop_limit),
+	FIELD(kiwi_snic_modify_qp_in, attr.traffic_class),
+	FIELD(kiwi_snic_modify_qp_in, attr.dmac),
+	FIELD(kiwi_snic_modify_qp_in, attr.sgid_index),
+	FIELD(kiwi_snic_modify_qp_in, attr.dgid),
+	FIELD(kiwi_snic_modify_qp_in, attr.access),
+	FIELD(kiwi_snic_modify_qp_in, attr.flow_label),
+	FIELD(kiwi_snic_modify_qp_in, attr.udp_sport),
+	{ }
+};
+
+#define EMPTY	0
+#define CMD(_opcode, _name, _in_len, _out_len, _fields)	{	\
+	.name = (_name),					\
+	.fields = (_fields),					\
+	.opcode = (_opcode),					\
+	.in_len = (_in_len),					\
+	.out_len = (_out_len),					\
+}
+
+#define SNIC_CMD(_name, _in_len, _out_len, _fields)		\
+	CMD(KIWI_SNIC_OP_##_name, #_name, _in_len, _out_len, _fields)
+
+static const struct cmd query_caps =
+	CMD(KIWI_OP_QUERY_CAPS, "QUERY_CAPS", EMPTY, sizeof(struct kiwi_snic_caps), NULL);
+
+static const struct cmd query_port =
+	SNIC_CMD(QUERY_PORT, sizeof(struct kiwi_cmd_id), sizeof(struct kiwi_snic_port),
+		 port_fields);
+
+static const struct cmd set_port =
+	SNIC_CMD(SET_PORT, sizeof(struct kiwi_snic_set_port_in), EMPTY, set_port_fields);
+
+static const struct cmd set_gid =
+	SNIC_CMD(SET_GID, sizeof(struct kiwi_snic_set_gid_in), EMPTY, set_gid_fields);
+
+static const struct cmd query_port_counters =
+	SNIC_CMD(QUERY_PORT_COUNTERS, sizeof(struct kiwi_cmd_id),
+		 sizeof(struct kiwi_snic_port_counters), port_fields);
+
+static const struct cmd alloc_pd =
+	SNIC_CMD(ALLOC_PD, EMPTY, sizeof(struct kiwi_cmd_id), NULL);
+
+static const struct cmd dealloc_pd =
+	SNIC_CMD(DEALLOC_PD, sizeof(struct kiwi_cmd_id), EMPTY, number_fields);
+
+static const struct cmd reg_mr =
+	SNIC_CMD(REG_MR, sizeof(struct kiwi_snic_reg_mr_in), sizeof(struct kiwi_cmd_id),
+		 reg_mr_fields);
+
+static const struct cmd dereg_mr =
+	SNIC_CMD(DEREG_MR, sizeof(struct kiwi_cmd_id), EMPTY, number_fields);
+
+static const struct cmd create_cq =
+	SNIC_CMD(CREATE_CQ, sizeof(struct kiwi_snic_create_cq_in),
+		 sizeof(struct kiwi_snic_queue_out), create_cq_fields);
+
+static const struct cmd destroy_cq =
+	SNIC_CMD(DESTROY_CQ, sizeof(struct kiwi_cmd_id), EMPTY, number_fields);
+
+static const struct cmd create_qp =
+	SNIC_CMD(CREATE_QP, sizeof(struct kiwi_snic_create_qp_in),
+		 sizeof(struct kiwi_snic_queue_out), create_qp_fields);
+
+static const struct cmd modify_qp =
+	SNIC_CMD(MODIFY_QP, sizeof(struct kiwi_snic_modify_qp_in), EMPTY, modify_qp_fields);
+
+static const struct cmd query_qp =
+	SNIC_CMD(QUERY_QP, sizeof(struct kiwi_cmd_id), sizeof(struct kiwi_qp_attr),
+		 number_fields);
+
+static const struct cmd destroy_qp =
+	SNIC_CMD(DESTROY_QP, sizeof(struct kiwi_cmd_id), EMPTY, number_fields);
+
+static void cmd_refused(const struct cmd *cmd, int ret, const struct kiwi_fw_err *why,
+			struct ksnic_error *err)
+{
+	const char *status = kiwi_fw_status_str(why->status);
+	const struct cmd_field *f = cmd->fields;
+
+	while (f && f->name && f->offset != why->field)
+		f++;
+	if (!f || !f->name)
+		ksnic_fail(err, ret, why->value, why->limit, "%s refused: %s", cmd->name, status);
+	else if (!why->limit)
+		ksnic_fail(err, ret, why->value, 0, "%s refused: %s: %s %llu", cmd->name, status,
+			   f->name, why->value);
+	else
+		ksnic_fail(err, ret, why->value, why->limit,
+			   "%s refused: %s: %s %llu, limit %llu", cmd->name, status, f->name,
+			   why->value, why->limit);
+}
+
+/* What kiwi_fw_exec() returns when the device is down and no longer reaches memory. */
+static bool device_is_down(int ret)
+{
+	return ret == -EPROTO || ret == -ETIMEDOUT || ret == -EIO || ret == -ENODEV;
+}
+
+static int cmd_failed(const struct cmd *cmd, int ret, const struct kiwi_fw_err *why,
+		      struct ksnic_error *err)
+{
+	if (why->status != KIWI_ST_OK)
+		cmd_refused(cmd, ret, why, err);
+	else
+		ksnic_fail(err, ret, 0, 0, "%s: %s", cmd->name, ksnic_errno_text(ret));
+	err->refused = !device_is_down(ret);
+	return ret;
+}
+
+static int cmd_exec(struct kiwi_fw *fw, const struct cmd *cmd, const void *in, void *out,
+		    struct ksnic_error *err)
+{
+	struct kiwi_fw_err why;
+	int ret;
+
+	ret = kiwi_fw_exec(fw, cmd->opcode, in, cmd->in_len, out, cmd->out_len, &why);
+	return ret ? cmd_failed(cmd, ret, &why, err) : 0;
+}
+
+static int cmd_exec_id(struct kiwi_fw *fw, const struct cmd *cmd, u32 id, void *out,
+		       struct ksnic_error *err)
+{
+	struct kiwi_cmd_id in = { .id = cpu_to_le32(id) };
+
+	return cmd_exec(fw, cmd, &in, out, err);
+}
+
+static int bad_reply(const struct cmd *cmd, const char *field, u64 value,
+		     struct ksnic_error *err)
+{
+	return ksnic_fail(err, -EPROTO, value, 0, "%s: the firmware replied with %s %llu",
+			  cmd->name, field, value);
+}
+
+static bool number_ok(u32 number)
+{
+	return number && number <= KIWI_SNIC_NUMBER_MAX;
+}
+
+/*
+ * The device has made an object that nobody can name, and may reach the memory
+ * that came with it: only a reset ends that.
+ */
+static int bad_number(struct kiwi_fw *fw, const struct cmd *cmd, const char *field, u32 number,
+		      struct ksnic_error *err)
+{
+	kiwi_fw_fail(fw, KIWI_RESET_PROTOCOL);
+	return bad_reply(cmd, field, number, err);
+}
+
+int ksnic_cmd_query_caps(struct kiwi_fw *fw, struct ksnic_caps *caps, struct ksnic_error *err)
+{
+	struct kiwi_snic_caps out;
+	int ret;
+
+	ret = cmd_exec(fw, &query_caps, NULL, &out, err);
+	return ret ?: ksnic_caps_parse(&out, caps, err);
+}
+
+int ksnic_cmd_query_port(struct kiwi_fw *fw, u32 port, struct ksnic_port_info *info,
+			 struct ksnic_error *err)
+{
+	struct kiwi_snic_port out;
+	int ret;
+
+	ret = cmd_exec_id(fw, &query_port, port, &out, err);
+	if (ret)
+		return ret;
+	if (out.state != KIWI_PORT_DOWN && out.state != KIWI_PORT_ACTIVE)
+		return bad_reply(&query_port, "state", out.state, err);
+	if (out.enabled > 1)
+		return bad_reply(&query_port, "enabled", out.enabled, err);
+	if (out.mtu_max < KIWI_MTU_256 || out.mtu_max > KIWI_MTU_4096)
+		return bad_reply(&query_port, "mtu_max", out.mtu_max, err);
+	if (out.mtu < KIWI_MTU_256 || out.mtu > out.mtu_max)
+		return bad_reply(&query_port, "mtu", out.mtu, err);
+	if (!is_valid_ether_addr(out.mac))
+		return bad_reply(&query_port, "mac", ether_addr_to_u64(out.mac), err);
+
+	info->mbps = le32_to_cpu(out.mbps);
+	info->state = out.state;
+	info->enabled = out.enabled;
+	info->mtu = out.mtu;
+	info->mtu_max = out.mtu_max;
+	ether_addr_copy(info->mac, out.mac);
+	return 0;
+}
+
+int ksnic_cmd_set_port(struct kiwi_fw *fw, u32 port, u8 enabled, u8 mtu,
+		       struct ksnic_error *err)
+{
+	struct kiwi_snic_set_port_in in = {
+		.port = cpu_to_le32(port),
+		.enabled = enabled,
+		.mtu = mtu,
+	};
+
+	return cmd_exec(fw, &set_port, &in, NULL, err);
+}
+
+int ksnic_cmd_set_gid(struct kiwi_fw *fw, u32 port, u8 index, u8 type, const u8 gid[16],
+		      struct ksnic_error *err)
+{
+	struct kiwi_snic_set_gid_in in = {
+		.port = cpu_to_le32(port),
+		.index = index,
+		.type = type,
+	};
+
+	memcpy(in.gid, gid, sizeof(in.gid));
+	return cmd_exec(fw, &set_gid, &in, NULL, err);
+}
+
+int ksnic_cmd_query_port_counters(struct kiwi_fw *fw, u32 port,
+				  struct kiwi_snic_port_counters *counters,
+				  struct ksnic_error *err)
+{
+	return cmd_exec_id(fw, &query_port_counters, port, counters, err);
+}
+
+int ksnic_cmd_alloc_pd(struct kiwi_fw *fw, u32 *pdn, struct ksnic_error *err)
+{
+	struct kiwi_cmd_id out;
+	u32 number;
+	int ret;
+
+	ret = cmd_exec(fw, &alloc_pd, NULL, &out, err);
+	if (ret)
+		return ret;
+	number = le32_to_cpu(out.id);
+	if (!number_ok(number))
+		return bad_number(fw, &alloc_pd, "number", number, err);
+	*pdn = number;
+	return 0;
+}
+
+int ksnic_cmd_dealloc_pd(struct kiwi_fw *fw, u32 pdn, struct ksnic_error *err)
+{
+	return cmd_exec_id(fw, &dealloc_pd, pdn, NULL, err);
+}
+
+int ksnic_cmd_reg_mr(struct kiwi_fw *fw, u32 pdn, u32 access, u64 iova, u64 length,
+		     const struct kiwi_pbl *pbl, u32 *key, struct ksnic_error *err)
+{
+	struct kiwi_snic_reg_mr_in in = {
+		.pdn = cpu_to_le32(pdn),
+		.access = cpu_to_le32(access),
+		.iova = cpu_to_le64(iova),
+		.length = cpu_to_le64(length),
+		.pbl = *pbl,
+	};
+	struct kiwi_cmd_id out;
+	int ret;
+
+	ret = cmd_exec(fw, &reg_mr, &in, &out, err);
+	if (ret)
+		return ret;
+	*key = le32_to_cpu(out.id);
+	if (!number_ok(*key >> 8))
+		return bad_number(fw, &reg_mr, "key", *key, err);
+	return 0;
+}
+
+int ksnic_cmd_dereg_mr(struct kiwi_fw *fw, u32 key, struct ksnic_error *err)
+{
+	return cmd_exec_id(fw, &dereg_mr, key, NULL, err);
+}
+
+static int cmd_create_queue(struct kiwi_fw *fw, const struct cmd *cmd, const void *in,
+			    struct ksnic_queue_id *id, struct ksnic_error *err)
+{
+	struct kiwi_snic_queue_out out;
+	u32 number;
+	int ret;
+
+	ret = cmd_exec(fw, cmd, in, &out, err);
+	if (ret)
+		return ret;
+	number = le32_to_cpu(out.number);
+	if (!number_ok(number))
+		return bad_number(fw, cmd, "number", number, err);
+	id->number = number;
+	id->epoch = le16_to_cpu(out.epoch);
+	return 0;
+}
+
+int ksnic_cmd_create_cq(struct kiwi_fw *fw, const struct ksnic_cq_params *params,
+			struct ksnic_queue_id *id, struct ksnic_error *err)
+{
+	struct kiwi_snic_create_cq_in in = {
+		.pbl = *params->pbl,
+		.ci_offset = cpu_to_le64(params->ci_offset),
+		.length = cpu_to_le64(params->length),
+		.eqn = cpu_to_le32(params->eqn),
+		.db_page = cpu_to_le32(params->db_page),
+		.log2 = params->log2,
+	};
+
+	return cmd_create_queue(fw, &create_cq, &in, id, err);
+}
+
+int ksnic_cmd_destroy_cq(struct kiwi_fw *fw, u32 cqn, struct ksnic_error *err)
+{
+	return cmd_exec_id(fw, &destroy_cq, cqn, NULL, err);
+}
+
+int ksnic_cmd_create_qp(struct kiwi_fw *fw, const struct ksnic_qp_params *params,
+			struct ksnic_queue_id *id, struct ksnic_error *err)
+{
+	struct kiwi_snic_create_qp_in in = {
+		.pdn = cpu_to_le32(params->pdn),
+		.send_cqn = cpu_to_le32(params->send_cqn),
+		.recv_cqn = cpu_to_le32(params->recv_cqn),
+		.db_page = cpu_to_le32(params->db_page),
+		.type = params->type,
+		.flags = params->flags,
+		.sq_log2 = params->sq_log2,
+		.rq_log2 = params->rq_log2,
+		.rq_stride = params->rq_stride,
+		.sq = *params->sq,
+		.rq = *params->rq,
+	};
+
+	return cmd_create_queue(fw, &create_qp, &in, id, err);
+}
+
+int ksnic_cmd_modify_qp(struct kiwi_fw *fw, u32 qpn, u32 mask, const struct kiwi_qp_attr *attr,
+			struct ksnic_error *err)
+{
+	struct kiwi_snic_modify_qp_in in = {
+		.qpn = cpu_to_le32(qpn),
+		.mask = cpu_to_le32(mask),
+		.attr = *attr,
+	};
+
+	return cmd_exec(fw, &modify_qp, &in, NULL, err);
+}
+
+static int query_qp_check(const struct kiwi_qp_attr *a, struct ksnic_error *err)
+{
+	u32 numbers = le32_to_cpu(a->dest_qpn | a->sq_psn | a->rq_psn);
+
+	if (a->state > KIWI_QPS_ERR)
+		return bad_reply(&query_qp, "state", a->state, err);
+	if (a->mtu > KIWI_MTU_4096)
+		return bad_reply(&query_qp, "mtu", a->mtu, err);
+	if (numbers > KIWI_SNIC_NUMBER_MAX)
+		return bad_reply(&query_qp, "dest_qpn or psn", numbers, err);
+	if (le32_to_cpu(a->access) & ~KIWI_ACCESS_ALL)
+		return bad_reply(&query_qp, "access", le32_to_cpu(a->access), err);
+	return 0;
+}
+
+int ksnic_cmd_query_qp(struct kiwi_fw *fw, u32 qpn, struct kiwi_qp_attr *attr,
+		       struct ksnic_error *err)
+{
+	int ret;
+
+	ret = cmd_exec_id(fw, &query_qp, qpn, attr, err);
+	return ret ?: query_qp_check(attr, err);
+}
+
+int ksnic_cmd_destroy_qp(struct kiwi_fw *fw, u32 qpn, struct ksnic_error *err)
+{
+	return cmd_exec_id(fw, &destroy_qp, qpn, NULL, err);
+}

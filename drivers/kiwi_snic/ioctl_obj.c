@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/errno.h>
+#include <linux/eventfd.h>
+#include <linux/string.h>
+
+#include <kiwi/compat.h>
+#include <kiwi/fw.h>
+#include <kiwi_abi/queues.h>
+
+#include "file.h"
+#include "ioctl.h"
+#include "ksnic.h"
+
+static int no_memory(struct ksnic_call *call)
+{
+	return ksnic_fail(&call->err, -ENOMEM, 0, 0, "%s", ksnic_errno_text(-ENOMEM));
+}
+
+/* Memory ---------------------------------------------------------------------- */
+
+static int mem_failed(struct ksnic_call *call, const char *name, const struct kiwi_mem *m,
+		      int ret, const struct kiwi_fw_err *why)
+{
+	struct ksnic_error *err = &call->err;
+
+	if (ret == -ENOMEM && why->value)
+		return ksnic_fail(err, ret, why->value, why->limit,
+				  "%s: %llu bytes would be pinned, RLIMIT_MEMLOCK is %llu", name,
+				  why->value, why->limit);
+	switch (ret) {
+	case -EINVAL:
+		return ksnic_fail(err, ret, why->value, why->limit,
+				  "%s: %llu bytes at %#llx are not all in the memory named", name,
+				  m->length, m->addr);
+	case -EFAULT:
+		return ksnic_fail(err, ret, m->addr, 0,
+				  "%s: %llu bytes at %#llx cannot be accessed", name, m->length,
+				  m->addr);
+	case -EBADF:
+		return ksnic_fail(err, ret, m->fd, 0, "%s.fd %d is not open or no DMA-buf", name,
+				  m->fd);
+	case -EREMOTEIO:
+		return ksnic_fail(err, ret, m->fd, 0, "%s.fd %d: the exporter did not map it", name,
+				  m->fd);
+	default:
+		return ksnic_fail(err, ret, 0, 0, "%s: %s", name, ksnic_errno_text(ret));
+	}
+}
+
+/**
+ * struct mem_use - what memory is wanted for
+ * @name: of the field
+ * @align: of its first byte
+ * @writable: by the device
+ * @revoked: called with @arg when the memory is taken away
+ * @arg: see @revoked
+ */
+struct mem_use {
+	const char *name;
+	u64 align;
+	bool writable;
+	void (*revoked)(void *arg);
+	void *arg;
+};
+
+static int mem_take(struct ksnic_call *call, const struct kiwi_mem *m, const struct mem_use *use,
+		    struct kiwi_fw_mem **mem)
+{
+	struct kiwi_fw *fw = call->ks->fw;
+	struct kiwi_fw_mem *got;
+	struct kiwi_fw_err why = { };
+
+	if (!m->length || m->addr + m->length - 1 < m->addr)
+		return ksnic_fail(&call->err, -EINVAL, m->length, 0,
+				  "%s: length %llu at %#llx is 0 or goes beyond 2^64", use->name,
+				  m->length, m->addr);
+	if (!IS_ALIGNED(m->addr, use->align))
+		return ksnic_fail(&call->err, -EINVAL, m->addr, use->align,
+				  "%s.addr %#llx is not a multiple of %llu", use->name, m->addr,
+				  use->align);
+
+	switch (m->type) {
+	case KIWI_MEM_USER:
+		if (m->fd)
+			return ksnic_reserved_set(call);
+		got = kiwi_fw_mem_user(fw, m->addr, m->length, use->writable, &why);
+		break;
+	case KIWI_MEM_DMABUF:
+		got = kiwi_fw_mem_dmabuf(fw, m->fd, m->addr, m->length, use->writable,
+					 use->revoked, use->arg, &why);
+		break;
+	default:
+		return ksnic_fail(&call->err, -EINVAL, m->type, 0, "%s.type %u is unknown",
+				  use->name, m->type);
+	}
+	if (IS_ERR(got))
+		return mem_failed(call, use->name, m, PTR_ERR(got), &why);
+	*mem = got;
+	return 0;
+}
+
+/* Protection domain ----------------------------------------------------------- */
+
+int ksnic_ioctl_pd_alloc(struct ksnic_call *call, void *data)
+{
+	struct kiwi_snic_pd_alloc *a = data;
+	struct ksnic_pd *pd;
+
+	if (a->rsvd)
+		return ksnic_reserved_set(call);
+	pd = ksnic_pd_new(&call->file->owner);
+	if (!pd)
+		return no_memory(call);
+	call->made = &pd->obj;
+	a->pd = pd->obj.id;
+	return ksnic_pd_create(pd, &call->err);
+}
+
+/* Memory region ---------------------------------------------------------------- */
+
+int ksnic_ioctl_mr_reg(struct ksnic_call *call, void *data)
+{
+	struct kiwi_snic_mr_reg *r = data;
+	struct ksnic_owner *owner = &call->file->owner;
+	struct mem_use use = { .name = "mem", .align = 1, .revoked = ksnic_mr_revoked };
+	struct ksnic_mr *mr;
+	int ret;
+
+	ret = ksnic_mr_check(call->ks, r->iova, r->mem.length, r->access, &call->err);
+	if (ret)
+		return ret;
+	mr = ksnic_mr_new(owner, r->user_data);
+	if (!mr)
+		return no_memory(call);
+	call->made = &mr->obj;
+
+	mr->pd = ksnic_obj_use(owner, r->pd, &ksnic_pd_ops, &call->err);
+	if (!mr->pd)
+		return -ENOENT;
+	use.writable = r->access & KIWI_ACCESS_LOCAL_WRITE;
+	use.arg = mr;
+	ret = mem_take(call, &r->mem, &use, &mr->mem);
+	if (ret)
+		return ret;
+	mr->iova = r->iova;
+	mr->access = r->access;
+	ret = ksnic_mr_create(mr, &call->err);
+	if (ret)
+		return ret;
+	r->mr = mr->obj.id;
+	r->key = mr->key;
+	return 0;
+}
+
+int ksnic_ioctl_mr_query(struct ksnic_call *call, void *data)
+{
+	struct kiwi_snic_mr_query *q = data;
+	struct ksnic_mr *mr;
+	bool condemned;
+
+	if (q->rsvd)
+		return ksnic_reserved_set(call);
+	mr = ksnic_obj_get(&call->file->owner, q->mr, &ksnic_mr_ops, &call->err);
+	if (!mr)
+		return -ENOENT;
+
+	mutex_lock(&mr->obj.lock);
+	condemned = ksnic_obj_condemned(&mr->obj);
+	if (!condemned)
+		*q = (struct kiwi_snic_mr_query) {
+			.size = q->size,
+			.mr = q->mr,
+			.key = mr->key,
+			.iova = mr->iova,
+			.length = mr->mem->length,
+			.pbl_entries = mr->pages,
+			.segments = mr->mem->nr_runs,
+			.page_shift = mr->page_shift,
+			.state = mr->obj.revoked ? KIWI_MR_REVOKED : KIWI_MR_PINNED,
+			.path = mr->mem->path.path,
+			.reason = mr->mem->path.reason,
+			.peer = mr->mem->path.peer,
+			.bridge = mr->mem->path.bridge,
+		};
+	mutex_unlock(&mr->obj.lock);
+	ksnic_obj_put(&mr->obj);
+	return condemned ? ksnic_obj_absent(q->mr, &ksnic_mr_ops, &call->err) : 0;
+}
+
+/* Doorbell ----------------------------------------------------------------------- */
+
+int ksnic_ioctl_doorbell_alloc(struct ksnic_call *call, void *data)
+{
+	struct kiwi_snic_doorbell_alloc *a = data;
+	struct ksnic_db *db;
+	int ret;
+
+	if (a->rsvd)
+		return ksnic_reserved_set(call);
+	db = ksnic_db_new(&call->file->owner);
+	if (!db)
+		return no_memory(call);
+	call->made = &db->obj;
+	db->write_combined = a->flags & KIWI_SNIC_DOORBELL_WC;
+	ret = ksnic_db_create(db, &call->err);
+	if (ret)
+		return ret;
+	a->doorbell = db->obj.id;
+	a->map_size = db->page.size;
+	a->map_offset = ksnic_map_offset(db);
+	a->reg_offset = db->page.reg_offset;
+	return 0;
+}
+
+/* Completion queue ------------------------------------------------------------------ */
+
+static int take_eventfd(struct ksnic_call *call, int fd, struct eventfd_ctx **ctx)
+{
+	struct eventfd_ctx *got;
+
+	if (fd == -1)
+		return 0;
+	got = eventfd_ctx_fdget(fd);
+	if (IS_ERR(got))
+		return ksnic_fail(&call->err, -EBADF, fd, 0,
+				  "event_fd %d is not open or no eventfd", fd);
+	*ctx = got;
+	return 0;
+}
+
+int ksnic_ioctl_cq_create(struct ksnic_call *call, void *data)
+{
+	struct kiwi_snic_cq_create *c = data;
+	struct ksnic_owner *owner = &call->file->owner;
+	struct mem_use use = {
+		.name = "mem",
+		.align = sizeof(struct kiwi_cqe),
+		.writable = true,
+		.revoked = ksnic_cq_revoked,
+	};
+	struct ksnic_cq *cq;
+	int ret;
+
+	if (c->rsvd)
+		return ksnic_reserved_set(call);
+	ret = ksnic_cq_check(call->ks, c->log2, c->mem.length, c->ci_offset, &call->err);
+	if (ret)
+		return ret;
+	cq = ksnic_cq_new(owner, c->user_data);
+	if (!cq)
+		return no_memory(call);
+	call->made = &cq->obj;
+
+	cq->db = ksnic_obj_use(owner, c->doorbell, &ksnic_db_ops, &call->err);
+	if (!cq->db)
+		return -ENOENT;
+	ret = take_eventfd(call, c->event_fd, &cq->signal);
+	if (ret)
+		return ret;
+	use.arg = cq;
+	ret = mem_take(call, &c->mem, &use, &cq->mem);
+	if (ret)
+		return ret;
+	cq->ci_offset = c->ci_offset;
+	cq->vector = c->vector;
+	cq->log2 = c->log2;
+	ret = ksnic_cq_create(cq, &call->err);
+	if (ret)
+		return ret;
+	c->cq = cq->obj.id;
+	c->cqn = cq->hw.number;
+	c->epoch = cq->hw.epoch;
+	return 0;
+}
+
+/* Queue pair -------------------------------------------------------------------------- */
+
+static int qp_take_parents(struct ksnic_call *call, const struct kiwi_snic_qp_create *c,
+			   struct ksnic_qp *qp)
+{
+	struct ksnic_owner *owner = &call->file->owner;
+
+	qp->pd = ksnic_obj_use(owner, c->pd, &ksnic_pd_ops, &call->err);
+	if (!qp->pd)
+		return -ENOENT;
+	qp->send_cq = ksnic_obj_use(owner, c->send_cq, &ksnic_cq_ops, &call->err);
+	if (!qp->send_cq)
+		return -ENOENT;
+	qp->recv_cq = ksnic_obj_use(owner, c->recv_cq, &ksnic_cq_ops, &call->err);
+	if (!qp->recv_cq)
+		return -ENOENT;
+	qp->db = ksnic_obj_use(owner, c->doorbell, &ksnic_db_ops, &call->err);
+	return qp->db ? 0 : -ENOENT;
+}
+
+static int qp_take_rings(struct ksnic_call *call, const struct kiwi_snic_qp_create *c,
+			 struct ksnic_qp *qp)
+{
+	struct mem_use use = { .revoked = ksnic_qp_revoked, .arg = qp };
+	int ret;
+
+	use.name = "sq";
+	use.align = KIWI_WQEBB;
+	ret = mem_take(call, &c->sq, &use, &qp->sq);
+	if (ret)
+		return ret;
+	use.name = "rq";
+	use.align = BIT_ULL(c->rq_stride);
+	return mem_take(call, &c->rq, &use, &qp->rq);
+}
+
+int ksnic_ioctl_qp_create(struct ksnic_call *call, void *data)
+{
+	struct kiwi_snic_qp_create *c = data;
+	struct ksnic_qp *qp;
+	int ret;
+
+	if (c->rsvd[0] || c->rsvd[1])
+		return ksnic_reserved_set(call);
+	ret = ksnic_qp_check(call->ks, c->sq_log2, c->sq.length, c->rq_log2, c->rq_stride,
+			     c->rq.length, &call->err);
+	if (ret)
+		return ret;
+	qp = ksnic_qp_new(&call->file->owner, c->user_data);
+	if (!qp)
+		return no_memory(call);
+	call->made = &qp->obj;
+
+	ret = qp_take_parents(call, c, qp);
+	if (ret)
+		return ret;
+	ret = qp_take_rings(call, c, qp);
+	if (ret)
+		return ret;
+	qp->type = c->type;
+	qp->flags = c->flags;
+	qp->sq_log2 = c->sq_log2;
+	qp->rq_log2 = c->rq_log2;
+	qp->rq_stride = c->rq_stride;
+	ret = ksnic_qp_create(qp, &call->err);
+	if (ret)
+		return ret;
+	c->qp = qp->obj.id;
+	c->qpn = qp->hw.number;
+	c->epoch = qp->hw.epoch;
+	return 0;
+}
+
+int ksnic_ioctl_qp_modify(struct ksnic_call *call, void *data)
+{
+	const struct kiwi_snic_qp_modify *m = data;
+	struct kiwi_qp_attr attr = {
+		.state = m->state,
+		.cur_state = m->cur_state,
+		.mtu = m->mtu,
+		.port = m->port,
+		.dest_qpn = cpu_to_le32(m->dest_qpn),
+		.sq_psn = cpu_to_le32(m->sq_psn),
+		.rq_psn = cpu_to_le32(m->rq_psn),
+		.timeout = m->timeout,
+		.retry_cnt = m->retry_cnt,
+		.rnr_retry = m->rnr_retry,
+		.min_rnr_timer = m->min_rnr_timer,
+		.max_rd_atomic = m->max_rd_atomic,
+		.max_dest_rd_atomic = m->max_dest_rd_atomic,
+		.hop_limit = m->hop_limit,
+		.traffic_class = m->traffic_class,
+		.sgid_index = m->sgid_index,
+		.access = cpu_to_le32(m->access),
+		.flow_label = cpu_to_le32(m->flow_label),
+		.udp_sport = cpu_to_le16(m->udp_sport),
+	};
+	struct ksnic_qp *qp;
+	int ret;
+
+	if (m->rsvd[0] || m->rsvd[1] || m->rsvd[2])
+		return ksnic_reserved_set(call);
+	memcpy(attr.dmac, m->dmac, sizeof(attr.dmac));
+	memcpy(attr.dgid, m->dgid, sizeof(attr.dgid));
+
+	qp = ksnic_obj_get(&call->file->owner, m->qp, &ksnic_qp_ops, &call->err);
+	if (!qp)
+		return -ENOENT;
+	ret = ksnic_qp_modify(qp, m->mask, &attr, &call->err);
+	ksnic_obj_put(&qp->obj);
+	return ret;
+}
+
+int ksnic_ioctl_qp_query(struct ksnic_call *call, void *data)
+{
+	struct kiwi_snic_qp_modify *q = data;
+	struct kiwi_qp_attr attr;
+	struct ksnic_qp *qp;
+	int ret;
+
+	if (q->mask || q->rsvd[0] || q->rsvd[1] || q->rsvd[2])
+		return ksnic_reserved_set(call);
+	qp = ksnic_obj_get(&call->file->owner, q->qp, &ksnic_qp_ops, &call->err);
+	if (!qp)
+		return -ENOENT;
+	ret = ksnic_qp_query(qp, &attr, &call->err);
+	ksnic_obj_put(&qp->obj);
+	if (ret)
+		return ret;
+
+	*q = (struct kiwi_snic_qp_modify) {
+		.size = q->size,
+		.qp = q->qp,
+		.mask = KIWI_QP_ATTR_ALL,
+		.dest_qpn = le32_to_cpu(attr.dest_qpn),
+		.sq_psn = le32_to_cpu(attr.sq_psn),
+		.rq_psn = le32_to_cpu(attr.rq_psn),
+		.access = le32_to_cpu(attr.access),
+		.flow_label = le32_to_cpu(attr.flow_label),
+		.udp_sport = le16_to_cpu(attr.udp_sport),
+		.state = attr.state,
+		.cur_state = attr.cur_state,
+		.mtu = attr.mtu,
+		.port = attr.port,
+		.timeout = attr.timeout,
+		.retry_cnt = attr.retry_cnt,
+		.rnr_retry = attr.rnr_retry,
+		.min_rnr_timer = attr.min_rnr_timer,
+		.max_rd_atomic = attr.max_rd_atomic,
+		.max_dest_rd_atomic = attr.max_dest_rd_atomic,
+		.hop_limit = attr.hop_limit,
+		.traffic_class = attr.traffic_class,
+		.sgid_index = attr.sgid_index,
+	};
+	memcpy(q->dmac, attr.dmac, sizeof(q->dmac));
+	memcpy(q->dgid, attr.dgid, sizeof(q->dgid));
+	return 0;
+}

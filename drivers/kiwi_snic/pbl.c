@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "error.h"
+#include "ksnic.h"
+#include "object.h"
+
+/**
+ * ksnic_pbl_build() - page list of some memory, within the limits of the device
+ * @ks: the device
+ * @mem: the memory
+ * @pbl: to be filled; kiwi_fw_pbl_release() it after the command
+ * @err: filled on failure
+ *
+ * Return: 0 or negative errno
+ */
+int ksnic_pbl_build(struct ksnic *ks, const struct kiwi_fw_mem *mem, struct kiwi_fw_pbl *pbl,
+		    struct ksnic_error *err)
+{
+	const struct kiwi_fw_pbl_limits limits = {
+		.max_pages = ks->caps.max_mr_pages,
+		.page_shift_max = ks->caps.page_shift_max,
+		.table_shift_max = ks->caps.pbl_table_shift_max,
+	};
+	struct kiwi_fw_err why = { };
+	int ret;
+
+	ret = kiwi_fw_pbl_build(ks->fw, mem, &limits, pbl, &why);
+	if (!ret)
+		return 0;
+	if (why.limit)
+		return ksnic_fail(err, ret, why.value, why.limit,
+				  "page list of %llu bytes in %u runs: %llu entries, limit %llu",
+				  mem->length, mem->nr_runs, why.value, why.limit);
+	return ksnic_fail(err, ret, 0, 0, "page list: %s", ksnic_errno_text(ret));
+}

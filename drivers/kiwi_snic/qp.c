@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/container_of.h>
+#include <linux/errno.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+
+#include <kiwi_abi/queues.h>
+#include <uapi/kiwi/snic.h>
+
+#include "error.h"
+#include "ksnic.h"
+#include "object.h"
+
+static int qp_destroy(struct ksnic_obj *obj, struct ksnic_error *err)
+{
+	struct ksnic_qp *qp = container_of(obj, struct ksnic_qp, obj);
+	struct ksnic *ks = obj->ks;
+	int ret;
+
+	ret = ksnic_cmd_destroy_qp(ks->fw, qp->hw.number, err);
+	if (ret && err->refused)
+		return ret;
+	kiwi_fw_sync_events(ks->fw);
+	ksnic_route_del(ks, &ks->qps, qp->hw.number, obj);
+	return ret;
+}
+
+static void qp_leave_cq(struct ksnic_cq *cq, struct list_head *node)
+{
+	mutex_lock(&cq->obj.lock);
+	list_del_init(node);
+	mutex_unlock(&cq->obj.lock);
+	ksnic_obj_unuse(&cq->obj);
+}
+
+static void qp_release(struct ksnic_obj *obj)
+{
+	struct ksnic_qp *qp = container_of(obj, struct ksnic_qp, obj);
+
+	if (qp->send_cq)
+		qp_leave_cq(qp->send_cq, &qp->send_node);
+	if (qp->recv_cq)
+		qp_leave_cq(qp->recv_cq, &qp->recv_node);
+	if (qp->sq)
+		kiwi_fw_mem_release(qp->sq);
+	if (qp->rq)
+		kiwi_fw_mem_release(qp->rq);
+	if (qp->db)
+		ksnic_obj_unuse(&qp->db->obj);
+	if (qp->pd)
+		ksnic_obj_unuse(&qp->pd->obj);
+}
+
+const struct ksnic_obj_ops ksnic_qp_ops = {
+	.name = "QP",
+	.kind = KSNIC_QP,
+	.destroy = qp_destroy,
+	.release = qp_release,
+};
+
+struct ksnic_qp *ksnic_qp_new(struct ksnic_owner *owner, u64 user_data)
+{
+	struct ksnic_qp *qp;
+
+	qp = ksnic_obj_new(owner, &ksnic_qp_ops, sizeof(*qp), user_data);
+	if (qp) {
+		INIT_LIST_HEAD(&qp->send_node);
+		INIT_LIST_HEAD(&qp->recv_node);
+	}
+	return qp;
+}
+
+static int qp_check_ring(const char *name, u8 log2, u8 min, u64 max, u64 length, u64 unit,
+			 struct ksnic_error *err)
+{
+	if (log2 < min || log2 > max)
+		return ksnic_fail(err, -EINVAL, log2, max, "%s_log2 %u is not in %u..%llu", name,
+				  log2, min, max);
+	if (length != unit << log2)
+		return ksnic_fail(err, -EINVAL, length, unit << log2,
+				  "%s.length %llu: 2^%u times %llu bytes are %llu", name, length,
+				  log2, unit, unit << log2);
+	return 0;
+}
+
+/**
+ * ksnic_qp_check() - whether a QP could be created, before memory is taken
+ * @ks: the device
+ * @sq_log2: units of the send queue
+ * @sq_length: bytes of its memory
+ * @rq_log2: entries of the receive queue
+ * @rq_stride: bytes of an entry, 2^n
+ * @rq_length: bytes of its memory
+ * @err: filled on failure
+ *
+ * Return: 0 or -EINVAL
+ */
+int ksnic_qp_check(const struct ksnic *ks, u8 sq_log2, u64 sq_length, u8 rq_log2, u8 rq_stride,
+		   u64 rq_length, struct ksnic_error *err)
+{
+	int ret;
+
+	ret = qp_check_ring("sq", sq_log2, ilog2(KIWI_WQE_MAX_BB), ks->caps.sq_log2_max, sq_length,
+			    KIWI_WQEBB, err);
+	if (ret)
+		return ret;
+	if (rq_stride < KIWI_RQE_MIN_SHIFT || rq_stride > KIWI_RQE_MAX_SHIFT)
+		return ksnic_fail(err, -EINVAL, rq_stride, KIWI_RQE_MAX_SHIFT,
+				  "rq_stride %u is not in %u..%u", rq_stride, KIWI_RQE_MIN_SHIFT,
+				  KIWI_RQE_MAX_SHIFT);
+	return qp_check_ring("rq", rq_log2, 0, ks->caps.rq_log2_max, rq_length,
+			     1ULL << rq_stride, err);
+}
+
+static void qp_lock_cqs(struct ksnic_qp *qp)
+{
+	struct ksnic_cq *first = qp->send_cq, *second = qp->recv_cq;
+
+	if (first->obj.id > second->obj.id)
+		swap(first, second);
+	mutex_lock(&first->obj.lock);
+	if (first != second)
+		mutex_lock_nested(&second->obj.lock, SINGLE_DEPTH_NESTING);
+}
+
+static void qp_unlock_cqs(struct ksnic_qp *qp)
+{
+	mutex_unlock(&qp->send_cq->obj.lock);
+	if (qp->recv_cq != qp->send_cq)
+		mutex_unlock(&qp->recv_cq->obj.lock);
+}
+
+static int qp_create_locked(struct ksnic_qp *qp, const struct ksnic_qp_params *params,
+			    struct ksnic_error *err)
+{
+	struct ksnic_obj *obj = &qp->obj;
+	int ret;
+
+	if (obj->revoked)
+		return ksnic_obj_not_live(obj, err);
+	if (!qp->send_cq->obj.live)
+		return ksnic_obj_not_live(&qp->send_cq->obj, err);
+	if (!qp->recv_cq->obj.live)
+		return ksnic_obj_not_live(&qp->recv_cq->obj, err);
+
+	ret = ksnic_cmd_create_qp(obj->ks->fw, params, &qp->hw, err);
+	if (ret)
+		return ret;
+	obj->live = true;
+	list_add(&qp->send_node, &qp->send_cq->senders);
+	if (qp->recv_cq != qp->send_cq)
+		list_add(&qp->recv_node, &qp->recv_cq->receivers);
+	return ksnic_route_add(obj->ks, &obj->ks->qps, qp->hw.number, obj, err);
+}
+
+/**
+ * ksnic_qp_create() - create the QP in the device
+ * @qp: filled in by its maker
+ * @err: filled on failure
+ *
+ * Return: 0 or negative errno
+ */
+int ksnic_qp_create(struct ksnic_qp *qp, struct ksnic_error *err)
+{
+	struct ksnic_qp_params params = {
+		.pdn = qp->pd->pdn,
+		.send_cqn = qp->send_cq->hw.number,
+		.recv_cqn = qp->recv_cq->hw.number,
+		.db_page = qp->db->page.index,
+		.type = qp->type,
+		.flags = qp->flags,
+		.sq_log2 = qp->sq_log2,
+		.rq_log2 = qp->rq_log2,
+		.rq_stride = qp->rq_stride,
+	};
+	struct ksnic *ks = qp->obj.ks;
+	struct kiwi_fw_pbl sq, rq;
+	int ret;
+
+	ret = ksnic_pbl_build(ks, qp->sq, &sq, err);
+	if (ret)
+		return ret;
+	ret = ksnic_pbl_build(ks, qp->rq, &rq, err);
+	if (ret)
+		goto release_sq;
+	params.sq = &sq.wire;
+	params.rq = &rq.wire;
+
+	qp_lock_cqs(qp);
+	mutex_lock(&qp->obj.lock);
+	ret = qp_create_locked(qp, &params, err);
+	mutex_unlock(&qp->obj.lock);
+	qp_unlock_cqs(qp);
+
+	kiwi_fw_pbl_release(ks->fw, &rq);
+release_sq:
+	kiwi_fw_pbl_release(ks->fw, &sq);
+	return ret;
+}
+
+/**
+ * ksnic_qp_modify() - change state or attributes
+ * @qp: looked up
+ * @mask: KIWI_QP_ATTR_*
+ * @attr: values; those not named are zero
+ * @err: filled on failure
+ *
+ * Ranges and transitions are the device's to judge.
+ *
+ * Return: 0 or negative errno
+ */
+int ksnic_qp_modify(struct ksnic_qp *qp, u32 mask, const struct kiwi_qp_attr *attr,
+		    struct ksnic_error *err)
+{
+	int ret;
+
+	ret = ksnic_obj_lock(&qp->obj, err);
+	if (ret)
+		return ret;
+	ret = ksnic_cmd_modify_qp(qp->obj.ks->fw, qp->hw.number, mask, attr, err);
+	mutex_unlock(&qp->obj.lock);
+	return ret;
+}
+
+/**
+ * ksnic_qp_query() - read state and attributes
+ * @qp: looked up
+ * @attr: to be filled
+ * @err: filled on failure
+ *
+ * Return: 0 or negative errno
+ */
+int ksnic_qp_query(struct ksnic_qp *qp, struct kiwi_qp_attr *attr, struct ksnic_error *err)
+{
+	int ret;
+
+	ret = ksnic_obj_lock(&qp->obj, err);
+	if (ret)
+		return ret;
+	ret = ksnic_cmd_query_qp(qp->obj.ks->fw, qp->hw.number, attr, err);
+	mutex_unlock(&qp->obj.lock);
+	return ret;
+}
+
+/**
+ * ksnic_qp_revoked() - for kiwi_fw_mem_dmabuf(): the exporter takes a ring's memory away
+ * @arg: the QP
+ */
+void ksnic_qp_revoked(void *arg)
+{
+	struct ksnic_qp *qp = arg;
+
+	mutex_lock(&qp->obj.lock);
+	ksnic_obj_revoke(&qp->obj, KIWI_SNIC_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
+	mutex_unlock(&qp->obj.lock);
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Attributes of the device itself: identity, capabilities, diagnostic counters. */
+#include <linux/device.h>
+#include <linux/sysfs.h>
+
+#include <kiwi/fw.h>
+#include <kiwi_abi/diag.h>
+
+#include "ksnic.h"
+
+/**
+ * struct dev_attr - attribute whose show function serves many
+ * @attr: the attribute
+ * @arg: which of them
+ */
+struct dev_attr {
+	struct device_attribute attr;
+	unsigned long arg;
+};
+
+#define DEV_ATTR(_name, _show, _arg)					\
+	(&((struct dev_attr[]) { {					\
+		.attr = __ATTR(_name, 0444, _show, NULL),		\
+		.arg = (_arg),						\
+	} })[0].attr.attr)
+
+static unsigned long attr_arg(struct device_attribute *attr)
+{
+	return container_of(attr, struct dev_attr, attr)->arg;
+}
+
+/* Identity -------------------------------------------------------------------- */
+
+enum identity {
+	SERIAL,
+	FW_VERSION,
+	ABI_VERSION,
+	REVISION,
+	GENERATION,
+};
+
+static ssize_t identity_emit(char *buf, const struct kiwi_fw_identity *id, enum identity which)
+{
+	switch (which) {
+	case SERIAL:
+		return sysfs_emit(buf, "%016llx\n", id->serial);
+	case FW_VERSION:
+		return sysfs_emit(buf, "%u.%u.%u\n", (u16)(id->fw_version >> 48),
+				  (u16)(id->fw_version >> 32), (u32)id->fw_version);
+	case ABI_VERSION:
+		return sysfs_emit(buf, "%u.%u\n", id->abi >> 16, id->abi & 0xffff);
+	case REVISION:
+		return sysfs_emit(buf, "%u\n", id->revision);
+	case GENERATION:
+		return sysfs_emit(buf, "%u\n", id->generation);
+	}
+	return -EINVAL;
+}
+
+static ssize_t identity_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct ksnic *ks = dev_get_drvdata(dev);
+	ssize_t ret;
+	int idx;
+
+	idx = srcu_read_lock(&ks->gate);
+	ret = ksnic_check_up(ks);
+	if (!ret)
+		ret = identity_emit(buf, kiwi_fw_identity(ks->fw), attr_arg(attr));
+	srcu_read_unlock(&ks->gate, idx);
+	return ret;
+}
+
+static struct attribute *identity_attrs[] = {
+	DEV_ATTR(serial, identity_show, SERIAL),
+	DEV_ATTR(fw_version, identity_show, FW_VERSION),
+	DEV_ATTR(abi_version, identity_show, ABI_VERSION),
+	DEV_ATTR(revision, identity_show, REVISION),
+	DEV_ATTR(generation, identity_show, GENERATION),
+	NULL
+};
+
+static const struct attribute_group identity_group = {
+	.attrs = identity_attrs,
+};
+
+/* Capabilities ------------------------------------------------------------------ */
+
+static ssize_t caps_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct ksnic *ks = dev_get_drvdata(dev);
+	ssize_t ret;
+	int idx;
+
+	idx = srcu_read_lock(&ks->gate);
+	ret = ksnic_check_up(ks);
+	if (!ret)
+		ret = sysfs_emit(buf, "%llu\n", *(u64 *)((u8 *)&ks->caps + attr_arg(attr)));
+	srcu_read_unlock(&ks->gate, idx);
+	return ret;
+}
+
+#define CAPS_ATTR(_name)							\
+	(&((struct dev_attr[]) { {						\
+		.attr.attr = { .name = __stringify(_name), .mode = 0444 },	\
+		.attr.show = caps_show,						\
+		.arg = offsetof(struct ksnic_caps, _name),			\
+	} })[0].attr.attr)
+
+static struct attribute *caps_attrs[] = {
+	CAPS_ATTR(max_pd),
+	CAPS_ATTR(max_mr),
+	CAPS_ATTR(max_cq),
+	CAPS_ATTR(max_qp),
+	CAPS_ATTR(max_mr_size),
+	CAPS_ATTR(max_mr_pages),
+	CAPS_ATTR(max_inline),
+	CAPS_ATTR(page_shift_max),
+	CAPS_ATTR(pbl_table_shift_max),
+	CAPS_ATTR(ports),
+	CAPS_ATTR(gids),
+	CAPS_ATTR(sq_log2_max),
+	CAPS_ATTR(rq_log2_max),
+	CAPS_ATTR(cq_log2_max),
+	CAPS_ATTR(max_sge),
+	CAPS_ATTR(max_rd_atomic),
+	CAPS_ATTR(max_msg_size),
+	CAPS_ATTR(link_mbps),
+	NULL
+};
+
+static const struct attribute_group caps_group = {
+	.name = "caps",
+	.attrs = caps_attrs,
+};
+
+/* Diagnostic counters -------------------------------------------------------------- */
+
+static ssize_t diag_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct ksnic *ks = dev_get_drvdata(dev);
+	u64 value;
+	int idx;
+
+	/* Also of a device that failed: the counters are for finding out why. */
+	idx = srcu_read_lock(&ks->gate);
+	value = kiwi_fw_diag(ks->fw, attr_arg(attr));
+	srcu_read_unlock(&ks->gate, idx);
+	return value == U64_MAX ? -ENODEV : sysfs_emit(buf, "%llu\n", value);
+}
+
+#define DIAG_ATTR(_name, _index) DEV_ATTR(_name, diag_show, KIWI_DIAG_##_index)
+
+#define DMA_ATTR(_name, _kind, _target, _what)	\
+	DEV_ATTR(dma_##_name, diag_show,	\
+		 KIWI_DIAG_DMA(KIWI_DMA_##_kind, KIWI_DMA_##_target, KIWI_DMA_##_what))
+
+static struct attribute *diag_attrs[] = {
+	DIAG_ATTR(live_pd, LIVE_PD),
+	DIAG_ATTR(live_mr, LIVE_MR),
+	DIAG_ATTR(live_cq, LIVE_CQ),
+	DIAG_ATTR(live_qp, LIVE_QP),
+	DIAG_ATTR(live_eq, LIVE_EQ),
+	DIAG_ATTR(live_db_page, LIVE_DB_PAGE),
+	DIAG_ATTR(lost_at_reset, LOST_AT_RESET),
+	DIAG_ATTR(db_accepted, DB_ACCEPTED),
+	DIAG_ATTR(db_closed_page, DB_CLOSED_PAGE),
+	DIAG_ATTR(db_malformed, DB_MALFORMED),
+	DIAG_ATTR(db_no_queue, DB_NO_QUEUE),
+	DIAG_ATTR(db_other_page, DB_OTHER_PAGE),
+	DIAG_ATTR(db_old_epoch, DB_OLD_EPOCH),
+	DIAG_ATTR(db_bad_index, DB_BAD_INDEX),
+	DIAG_ATTR(msix_sent, MSIX_SENT),
+	DIAG_ATTR(eqe_written, EQE_WRITTEN),
+	DIAG_ATTR(eqe_lost, EQE_LOST),
+	DIAG_ATTR(commands, COMMANDS),
+	DMA_ATTR(admin_system_transactions, ADMIN, SYSTEM, TRANSACTIONS),
+	DMA_ATTR(admin_system_bytes, ADMIN, SYSTEM, BYTES),
+	DMA_ATTR(admin_peer_transactions, ADMIN, PEER, TRANSACTIONS),
+	DMA_ATTR(admin_peer_bytes, ADMIN, PEER, BYTES),
+	DMA_ATTR(admin_fault_transactions, ADMIN, FAULT, TRANSACTIONS),
+	DMA_ATTR(admin_fault_bytes, ADMIN, FAULT, BYTES),
+	DMA_ATTR(pbl_system_transactions, PBL, SYSTEM, TRANSACTIONS),
+	DMA_ATTR(pbl_system_bytes, PBL, SYSTEM, BYTES),
+	DMA_ATTR(pbl_peer_transactions, PBL, PEER, TRANSACTIONS),
+	DMA_ATTR(pbl_peer_bytes, PBL, PEER, BYTES),
+	DMA_ATTR(pbl_fault_transactions, PBL, FAULT, TRANSACTIONS),
+	DMA_ATTR(pbl_fault_bytes, PBL, FAULT, BYTES),
+	DMA_ATTR(eqe_system_transactions, EQE, SYSTEM, TRANSACTIONS),
+	DMA_ATTR(eqe_system_bytes, EQE, SYSTEM, BYTES),
+	DMA_ATTR(eqe_peer_transactions, EQE, PEER, TRANSACTIONS),
+	DMA_ATTR(eqe_peer_bytes, EQE, PEER, BYTES),
+	DMA_ATTR(eqe_fault_transactions, EQE, FAULT, TRANSACTIONS),
+	DMA_ATTR(eqe_fault_bytes, EQE, FAULT, BYTES),
+	DMA_ATTR(wqe_system_transactions, WQE, SYSTEM, TRANSACTIONS),
+	DMA_ATTR(wqe_system_bytes, WQE, SYSTEM, BYTES),
+	DMA_ATTR(wqe_peer_transactions, WQE, PEER, TRANSACTIONS),
+	DMA_ATTR(wqe_peer_bytes, WQE, PEER, BYTES),
+	DMA_ATTR(wqe_fault_transactions, WQE, FAULT, TRANSACTIONS),
+	DMA_ATTR(wqe_fault_bytes, WQE, FAULT, BYTES),
+	DMA_ATTR(cqe_system_transactions, CQE, SYSTEM, TRANSACTIONS),
+	DMA_ATTR(cqe_system_bytes, CQE, SYSTEM, BYTES),
+	DMA_ATTR(cqe_peer_transactions, CQE, PEER, TRANSACTIONS),
+	DMA_ATTR(cqe_peer_bytes, CQE, PEER, BYTES),
+	DMA_ATTR(cqe_fault_transactions, CQE, FAULT, TRANSACTIONS),
+	DMA_ATTR(cqe_fault_bytes, CQE, FAULT, BYTES),
+	DMA_ATTR(cq_ci_system_transactions, CQ_CI, SYSTEM, TRANSACTIONS),
+	DMA_ATTR(cq_ci_system_bytes, CQ_CI, SYSTEM, BYTES),
+	DMA_ATTR(cq_ci_peer_transactions, CQ_CI, PEER, TRANSACTIONS),
+	DMA_ATTR(cq_ci_peer_bytes, CQ_CI, PEER, BYTES),
+	DMA_ATTR(cq_ci_fault_transactions, CQ_CI, FAULT, TRANSACTIONS),
+	DMA_ATTR(cq_ci_fault_bytes, CQ_CI, FAULT, BYTES),
+	DMA_ATTR(payload_read_system_transactions, PAYLOAD_READ, SYSTEM, TRANSACTIONS),
+	DMA_ATTR(payload_read_system_bytes, PAYLOAD_READ, SYSTEM, BYTES),
+	DMA_ATTR(payload_read_peer_transactions, PAYLOAD_READ, PEER, TRANSACTIONS),
+	DMA_ATTR(payload_read_peer_bytes, PAYLOAD_READ, PEER, BYTES),
+	DMA_ATTR(payload_read_fault_transactions, PAYLOAD_READ, FAULT, TRANSACTIONS),
+	DMA_ATTR(payload_read_fault_bytes, PAYLOAD_READ, FAULT, BYTES),
+	DMA_ATTR(payload_write_system_transactions, PAYLOAD_WRITE, SYSTEM, TRANSACTIONS),
+	DMA_ATTR(payload_write_system_bytes, PAYLOAD_WRITE, SYSTEM, BYTES),
+	DMA_ATTR(payload_write_peer_transactions, PAYLOAD_WRITE, PEER, TRANSACTIONS),
+	DMA_ATTR(payload_write_peer_bytes, PAYLOAD_WRITE, PEER, BYTES),
+	DMA_ATTR(payload_write_fault_transactions, PAYLOAD_WRITE, FAULT, TRANSACTIONS),
+	DMA_ATTR(payload_write_fault_bytes, PAYLOAD_WRITE, FAULT, BYTES),
+	NULL
+};
+
+static umode_t diag_visible(struct kobject *kobj, struct attribute *attr, int n)
+{
+	struct ksnic *ks = dev_get_drvdata(kobj_to_dev(kobj));
+
+	return kiwi_fw_identity(ks->fw)->caps & KIWI_CAP_DIAG ? attr->mode : 0;
+}
+
+static const struct attribute_group diag_group = {
+	.name = "diag",
+	.attrs = diag_attrs,
+	.is_visible = diag_visible,
+};
+
+const struct attribute_group *ksnic_dev_groups[] = {
+	&identity_group,
+	&caps_group,
+	&diag_group,
+	NULL
+};

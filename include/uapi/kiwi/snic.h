@@ -6,10 +6,12 @@
  * - The argument starts with @size, the size of the structure the caller was built with, and
  *   @flags. A longer structure than the kernel knows is accepted when the excess
  *   is zero (E2BIG otherwise); a shorter one is extended with zero, down to the size
- *   of version 1 (EINVAL below). Unknown flags and non-zero reserved fields: EINVAL.
+ *   of version 1 (EINVAL below). Beyond 4096 bytes it is refused (E2BIG). Unknown flags
+ *   and non-zero reserved fields: EINVAL. Fields marked out may hold anything.
  * - Objects are named by ids that belong to the open file. Closing the last
  *   reference to the file destroys all of them.
- * - On failure KIWI_SNIC_LAST_ERROR says which object, value and limit.
+ * - On failure KIWI_SNIC_LAST_ERROR says which object, value and limit. It works on a file
+ *   whose device is gone, too, and its own failures are not remembered.
  * - Enumerations and bits (KIWI_ACCESS_*, KIWI_QPS_*, KIWI_QP_ATTR_*, KIWI_MTU_*,
  *   KIWI_PORT_*, KIWI_GID_*) are those of kiwi_abi/snic.h; ring formats and doorbell
  *   values are in kiwi_abi/queues.h.
@@ -26,7 +28,8 @@
  *   EPERM		the operation needs CAP_NET_ADMIN
  *   EBADF		a file descriptor handed over is not open, or not of the kind wanted
  *   EOPNOTSUPP		this device, kernel or DMA-buf exporter cannot do it
- *   EREMOTEIO		the DMA-buf exporter failed to map the buffer, or the firmware failed inside
+ *   EREMOTEIO		the DMA-buf exporter failed to map the buffer, or took back what the
+ *			object lives in; or the firmware failed inside
  *   EPROTO		the firmware gave a reply that the ABI does not allow
  *   ETIMEDOUT		the firmware did not answer in its own time limit
  *   EIO		the device is in a fatal state; it needs a reset
@@ -208,6 +211,8 @@ struct kiwi_snic_last_error {
  * @rsvd: 0
  *
  * EBUSY while another object uses it: PD by MR and QP, CQ by QP, doorbell by CQ and QP.
+ * If the device refuses to destroy it, the object is of no use any more, but the id
+ * stays, for another try.
  */
 struct kiwi_snic_destroy {
 	__u32 size;
@@ -317,6 +322,7 @@ enum kiwi_mr_state {
  * @peer: out: PCI address of the function that holds the memory,
  *	domain << 16 | bus << 8 | devfn; 0 when system memory
  * @bridge: out: PCI address of the bridge that @reason is about, or 0
+ * @rsvd: 0
  */
 struct kiwi_snic_mr_query {
 	__u32 size;
@@ -348,8 +354,8 @@ struct kiwi_snic_mr_query {
  * @reg_offset: out: of the doorbell register in the mapping
  * @rsvd: 0
  *
- * The mapping is not inherited by fork. After destruction or removal it
- * reads as zero and ignores writes, or faults with SIGBUS.
+ * The mapping is not inherited by fork, and can be neither moved nor unmapped in part.
+ * After destruction or removal, accesses fault with SIGBUS. A mapping may be made more than once.
  */
 struct kiwi_snic_doorbell_alloc {
 	__u32 size;
@@ -366,12 +372,13 @@ struct kiwi_snic_doorbell_alloc {
  * @size: sizeof(struct kiwi_snic_cq_create)
  * @flags: 0
  * @mem: 2^@log2 entries of 64 bytes, 64-byte aligned, zeroed by the caller; room for
- *	struct kiwi_cq_ci behind them
+ *	struct kiwi_cq_ci behind them, and more if the caller likes
  * @ci_offset: of struct kiwi_cq_ci in @mem, 8-byte aligned, not inside the entries
  * @user_data: given back in events
  * @log2: entries 2^n, 1..cq_log2_max
  * @doorbell: id
- * @event_fd: eventfd that counts completion events, or -1
+ * @event_fd: eventfd that counts completion events, or -1; it counts one more when the
+ *	device is removed, reset or dead
  * @vector: completion vector, taken modulo the number the driver has
  * @cq: out: id
  * @cqn: out: number, for doorbells
@@ -398,8 +405,8 @@ struct kiwi_snic_cq_create {
  * struct kiwi_snic_qp_create - KIWI_SNIC_QP_CREATE
  * @size: sizeof(struct kiwi_snic_qp_create)
  * @flags: KIWI_QP_SQ_SIG_ALL
- * @sq: 2^@sq_log2 units of 64 bytes, 64-byte aligned
- * @rq: 2^@rq_log2 entries of 2^@rq_stride bytes, aligned to the stride
+ * @sq: 2^@sq_log2 units of 64 bytes, neither more nor less, 64-byte aligned
+ * @rq: 2^@rq_log2 entries of 2^@rq_stride bytes, likewise, aligned to the stride
  * @user_data: given back in events
  * @pd: id
  * @send_cq: id
@@ -504,8 +511,8 @@ enum kiwi_snic_event_type {
 	KIWI_SNIC_EVENT_QP_DRAINED	= 5,
 	KIWI_SNIC_EVENT_PORT_CHANGE	= 6,	/* id: port; code: enum kiwi_port_state */
 	KIWI_SNIC_EVENT_MR_REVOKED	= 7,	/* the exporter took the memory away */
-	KIWI_SNIC_EVENT_DEVICE_FATAL	= 8,
-	KIWI_SNIC_EVENT_LOST		= 9,	/* code: events dropped since the reader fell behind */
+	KIWI_SNIC_EVENT_DEVICE_FATAL	= 8,	/* code: enum kiwi_reset_reason */
+	KIWI_SNIC_EVENT_LOST		= 9,	/* code: events dropped here, 0: some, in the device */
 };
 
 /**
@@ -518,7 +525,7 @@ enum kiwi_snic_event_type {
  *
  * A file holds at most 256 unread events; more are counted in EVENT_LOST.
  * read: EAGAIN with O_NONBLOCK when none; EINVAL when the buffer is smaller than
- * one event; ENODEV after removal once all are read.
+ * one event; EIO or ENODEV, as ioctls, once all are read. poll: POLLHUP and POLLERR then.
  */
 struct kiwi_snic_event {
 	__u32 type;

@@ -512,7 +512,7 @@ enum kiwi_snic_event_type {
 	KIWI_SNIC_EVENT_PORT_CHANGE	= 6,	/* id: port; code: enum kiwi_port_state */
 	KIWI_SNIC_EVENT_MR_REVOKED	= 7,	/* the exporter took the memory away */
 	KIWI_SNIC_EVENT_DEVICE_FATAL	= 8,	/* code: enum kiwi_reset_reason */
-	KIWI_SNIC_EVENT_LOST		= 9,	/* code: events dropped here, 0: some, in the device */
+	KIWI_SNIC_EVENT_LOST		= 9,	/* code: how many, 0 unknown */
 };
 
 /**

@@ -6,9 +6,11 @@
 #include "qemu/osdep.h"
 #include "qemu/cutils.h"
 #include "qemu/module.h"
+#include "qemu/rcu.h"
 #include "qemu/timer.h"
 #include "qemu/units.h"
 #include "qapi/error.h"
+#include "exec/memory.h"
 #include "hw/pci/msix.h"
 #include "hw/pci/pci.h"
 #include "hw/pci/pcie.h"
@@ -16,6 +18,7 @@
 #include "hw/qdev-properties.h"
 #include "migration/vmstate.h"
 
+#include "pci-gone.h"
 #include "xpu_regs.h"
 
 #define TYPE_XPU "xpu"
@@ -82,12 +85,27 @@ static uint64_t xpu_dma_room(uint64_t addr, uint64_t len)
     return MIN(len, XPU_DMA_MAX - addr % XPU_DMA_MAX);
 }
 
+/* All-ones from an empty slot are no data. At most a page: one translation. */
+static bool xpu_dma_answered(XpuState *s, uint64_t addr, uint64_t len,
+                             DMADirection dir)
+{
+    AddressSpace *as = pci_get_address_space(&s->parent_obj);
+    hwaddr xlat, n = len;
+
+    RCU_READ_LOCK_GUARD();
+    return !pci_gone_region(
+        address_space_translate(as, addr, &xlat, &n,
+                                dir == DMA_DIRECTION_FROM_DEVICE,
+                                MEMTXATTRS_UNSPECIFIED));
+}
+
 static bool xpu_dma(XpuState *s, uint64_t addr, void *buf, uint64_t len,
                     DMADirection dir)
 {
     bool from_bus = dir == DMA_DIRECTION_TO_DEVICE;
 
-    if (pci_dma_rw(&s->parent_obj, addr, buf, len, dir,
+    if (!xpu_dma_answered(s, addr, len, dir) ||
+        pci_dma_rw(&s->parent_obj, addr, buf, len, dir,
                    MEMTXATTRS_UNSPECIFIED) != MEMTX_OK) {
         s->counter[XPU_CNT_DMA_ERRORS]++;
         s->fault = addr;
@@ -417,6 +435,7 @@ static void xpu_realize(PCIDevice *pci, Error **errp)
     }
     msix_vector_use(pci, XPU_VECTOR_COPY);
     timer_init_ns(&s->copy_timer, QEMU_CLOCK_VIRTUAL, xpu_copy_chunk, s);
+    pci_gone_init(pci);
     return;
 
 err_aer:
@@ -462,6 +481,7 @@ static void xpu_class_init(ObjectClass *oc, void *data)
     dc->reset = xpu_reset;
     dc->vmsd = &xpu_vmstate;
     device_class_set_props(dc, xpu_properties);
+    pci_gone_class_init(oc);
     set_bit(DEVICE_CATEGORY_MISC, dc->categories);
 }
 

@@ -62,6 +62,17 @@ def unplug(vm):
     vm.sh("rmmod xpu")
 
 
+@scenario("xpu.surprise", kernel=KERNELS, topology="xpus", pciehp=True, covers=[18])
+def surprise(vm):
+    """The device is torn out while it is used."""
+    vm.load("xpu")
+    hold(vm)
+    vm.qom_set("xpu0", "surprise", True)
+    held_well(vm)
+    vm.sh("for i in $(seq 100); do [ -e /dev/xpu0 ] || break; sleep 0.1; done; "
+          "[ ! -e /dev/xpu0 ] && rmmod xpu", timeout=60)
+
+
 @scenario("xpu.unbind", kernel=KERNELS, topology="xpus", covers=[18])
 def unbind(vm):
     """The driver is unbound while it is used, and bound again."""

@@ -94,10 +94,9 @@ static int post(struct run *r, uint64_t iteration, bool signal)
 
 /* Waiting ----------------------------------------------------------------- */
 
-static void tell_stall(struct run *r, uint64_t done, uint64_t last)
+static void tell_stall(struct run *r)
 {
-	complain("no completion for %u s: %" PRIu64 " of %" PRIu64 " done", r->o->stall_seconds,
-		 done, last);
+	complain("nothing has completed for %u s", r->o->stall_seconds);
 	tell_events(r->end);
 	if (r->peer->target)
 		tell_events(&r->peer->target->end);
@@ -110,7 +109,7 @@ static bool drain(int fd)
 	return read(fd, &count, sizeof(count)) == sizeof(count) || errno == EINTR;
 }
 
-/* Sleep until a CQ of this process has something. */
+/* Sleep until a CQ of this process has something. False also when nothing comes any more. */
 static bool sleep_for_event(struct run *r)
 {
 	struct target *t = r->peer->target;
@@ -118,16 +117,17 @@ static bool sleep_for_event(struct run *r)
 		{ .fd = r->end->send_cq->event_fd, .events = POLLIN },
 		{ .fd = t ? t->end.recv_cq->event_fd : -1, .events = POLLIN },
 	};
-	int i;
+	int i, ready;
 
 	kiwi_cq_arm(r->end->send_cq, 0);
 	if (t)
 		kiwi_cq_arm(t->end.recv_cq, 0);
-	if (poll(fds, 2, 1000) < 0 && errno != EINTR) {
-		complain("poll: %m");
+	ready = poll(fds, 2, (int)r->o->stall_seconds * 1000);
+	if (!ready || (ready < 0 && errno != EINTR)) {
+		tell_stall(r);
 		return false;
 	}
-	for (i = 0; i < 2; i++)
+	for (i = 0; ready > 0 && i < 2; i++)
 		if (fds[i].revents && !drain(fds[i].fd)) {
 			complain("eventfd: %m");
 			return false;
@@ -151,8 +151,12 @@ static bool take(struct run *r, uint64_t *done)
 		}
 		*done = wc[i].wr_id + 1;
 	}
-	progress = *done;
-	return got || !r->o->work.events || sleep_for_event(r);
+	if (!got && r->o->work.events)
+		return sleep_for_event(r);
+	if (!stalled(got))
+		return true;
+	tell_stall(r);
+	return false;
 }
 
 /* Throughput and latency -------------------------------------------------- */
@@ -192,10 +196,6 @@ static bool pump(struct run *r, uint64_t first, uint64_t n)
 		}
 		if (!take(r, &done))
 			return false;
-		if (stalled) {
-			tell_stall(r, done, last);
-			return false;
-		}
 	}
 	return true;
 }
@@ -211,14 +211,9 @@ static bool one_by_one(struct run *r, uint64_t first, uint64_t n)
 			return false;
 		}
 		kiwi_qp_ring(r->end->qp);
-		while (done <= i) {
+		while (done <= i)
 			if (!take(r, &done))
 				return false;
-			if (stalled) {
-				tell_stall(r, done, first + n);
-				return false;
-			}
-		}
 		r->ticks[i] = ticks_now() - start;
 	}
 	return true;

@@ -25,6 +25,7 @@ const char *const op_names[OP_COUNT] = {
 #define DEFAULT_SIZE	(64ULL << 10)
 #define DEFAULT_ITERATIONS 1000
 #define DEFAULT_BYTES	(256ULL << 20)	/* moved at most, when no count is given */
+#define STALL_SECONDS	30
 #define SLOT_ALIGN	64
 
 struct layout layout_for(const struct work *work, uint64_t size, uint64_t iterations)
@@ -335,22 +336,21 @@ int main(int argc, char **argv)
 		.work = { .depth = 64, .ack_timeout = 18 },
 		.post_list = 1,
 		.signal_every = 1,
-		.stall_seconds = 30,
+		.stall_seconds = STALL_SECONDS,
 	};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "d:P:l::c:i:g:m:s:an:q:p:t:veM:h", longs, NULL)) != -1)
 		parse_option(&o, c);
+	stall_seconds = o.stall_seconds;
 	if (o.listen) {
 		if (optind < argc || o.connect)
 			die_usage("the side that listens is told by the other what to do");
-		stall_watch(o.stall_seconds);
 		return serve(&o);
 	}
 	if (optind + 1 != argc)
 		die_usage(optind == argc ? "which operation?" : "one operation at a time");
 	o.work.op = op_arg(argv[optind]);
 	check_options(&o);
-	stall_watch(o.stall_seconds);
 	return drive(&o);
 }

@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "stall.h"
 
-#include <stddef.h>
-#include <sys/time.h>
+#include <time.h>
 
-volatile uint64_t progress;
-volatile sig_atomic_t stalled;
+unsigned int stall_seconds;
+unsigned int stall_polls;
 
-static unsigned int limit, quiet;
-static uint64_t last;
-
-static void tick(int sig)
+bool stall_look(void)
 {
-	(void)sig;
-	quiet = progress == last ? quiet + 1 : 0;
-	last = progress;
-	stalled = quiet >= limit;
-}
+	static struct timespec since;
+	struct timespec now;
 
-void stall_watch(unsigned int seconds)
-{
-	struct sigaction action = { .sa_handler = tick, .sa_flags = SA_RESTART };
-	struct itimerval timer = { .it_interval = { .tv_sec = 1 }, .it_value = { .tv_sec = 1 } };
-
-	limit = seconds;
-	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &timer, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (stall_polls <= STALL_POLLS)
+		since = now;
+	return now.tv_sec - since.tv_sec >= (time_t)stall_seconds;
 }

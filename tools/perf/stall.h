@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Loops that poll end when nothing moves, without a system call in them. */
+/*
+ * Loops that poll end when nothing moves. The clock is read only after very many
+ * polls in vain, so that a loop that does move makes no system call.
+ */
 #ifndef STALL_H
 #define STALL_H
 
-#include <signal.h>
-#include <stdint.h>
+#include <stdbool.h>
 
-extern volatile uint64_t progress;	/* whoever polls stores what it has reached */
-extern volatile sig_atomic_t stalled;	/* it has not changed for so long */
+#define STALL_POLLS	(1U << 18)
 
-void stall_watch(unsigned int seconds);
+extern unsigned int stall_seconds;	/* the limit */
+extern unsigned int stall_polls;	/* in vain */
+
+/* Whether nothing has moved for longer than the limit; for a loop that has slept, too. */
+bool stall_look(void);
+
+/* For each turn of a loop: whether it has moved, and whether it has to be given up. */
+static inline bool stalled(bool moved)
+{
+	if (moved) {
+		stall_polls = 0;
+		return false;
+	}
+	return ++stall_polls % STALL_POLLS == 0 && stall_look();
+}
 
 #endif /* STALL_H */

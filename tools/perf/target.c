@@ -115,10 +115,11 @@ bool target_progress(struct target *t)
 static bool receives_end(struct target *t)
 {
 	while (t->received < t->expected) {
+		uint64_t before = t->received;
+
 		if (!target_progress(t))
 			return false;
-		progress = t->received;
-		if (stalled) {
+		if (stalled(t->received != before)) {
 			complain(WHO ": %" PRIu64 " of %" PRIu64 " messages received, then none",
 				 t->received, t->expected);
 			tell_events(&t->end);

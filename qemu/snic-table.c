@@ -4,13 +4,14 @@
  */
 #include "snic.h"
 
-void snic_table_init(SnicTable *t, uint32_t max, uint16_t diag)
+void snic_table_init(SnicTable *t, uint32_t first, uint32_t max, uint16_t diag)
 {
     *t = (SnicTable) {
+        .first = first,
         .max = max,
-        .fresh = 1,
-        .object = g_new0(void *, max + 1),
-        .reuse = g_new0(uint32_t, max + 1),
+        .fresh = first,
+        .object = g_new0(void *, first + max),
+        .reuse = g_new0(uint32_t, first + max),
         .freed = g_new(uint32_t, max),
         .diag = diag,
     };
@@ -27,7 +28,7 @@ uint32_t snic_table_add(SnicState *s, SnicTable *t, void *object)
 {
     uint32_t number;
 
-    if (t->fresh <= t->max) {
+    if (t->fresh < t->first + t->max) {
         number = t->fresh++;
     } else if (t->freed_count) {
         number = t->freed[t->freed_head];
@@ -52,12 +53,12 @@ void snic_table_del(SnicState *s, SnicTable *t, uint32_t number)
 
 void *snic_table_get(const SnicTable *t, uint32_t number)
 {
-    return number <= t->max ? t->object[number] : NULL;
+    return number < t->first + t->max ? t->object[number] : NULL;
 }
 
 bool snic_table_full(const SnicTable *t)
 {
-    return t->fresh > t->max && !t->freed_count;
+    return t->fresh == t->first + t->max && !t->freed_count;
 }
 
 uint16_t snic_table_epoch(const SnicTable *t, uint32_t number)

@@ -68,7 +68,7 @@ static bool check_properties(SnicState *s, Error **errp)
         { "max-pd", s->max_pd, 1, numbers },
         { "max-mr", s->max_mr, 1, numbers },
         { "max-cq", s->max_cq, 1, numbers },
-        { "max-qp", s->max_qp, 1, numbers },
+        { "max-qp", s->max_qp, 1, KIWI_SNIC_QPN_MAX - KIWI_SNIC_QPN_MIN + 1 },
         { "max-mr-size", s->max_mr_size, 1, INT64_MAX },
         { "max-mr-pages", s->max_mr_pages, 1, 1 << 24 },
         { "max-inline", s->max_inline, 0, WQE_INLINE_MAX },
@@ -107,10 +107,10 @@ static void snic_realize(PCIDevice *pci, Error **errp)
         .page_shift = s->page_shift_max,
         .table_shift = s->pbl_table_shift_max,
     };
-    snic_table_init(&s->pds, s->max_pd, KIWI_DIAG_LIVE_PD);
-    snic_table_init(&s->mrs, s->max_mr, KIWI_DIAG_LIVE_MR);
-    snic_table_init(&s->cqs, s->max_cq, KIWI_DIAG_LIVE_CQ);
-    snic_table_init(&s->qps, s->max_qp, KIWI_DIAG_LIVE_QP);
+    snic_table_init(&s->pds, 1, s->max_pd, KIWI_DIAG_LIVE_PD);
+    snic_table_init(&s->mrs, 1, s->max_mr, KIWI_DIAG_LIVE_MR);
+    snic_table_init(&s->cqs, 1, s->max_cq, KIWI_DIAG_LIVE_CQ);
+    snic_table_init(&s->qps, KIWI_SNIC_QPN_MIN, s->max_qp, KIWI_DIAG_LIVE_QP);
     snic_cq_init(s);
     snic_rc_init(s);
     for (unsigned i = 0; i < s->ports; i++) {

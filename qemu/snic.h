@@ -26,12 +26,13 @@ typedef struct SnicRc SnicRc;               /* transport: one QP */
 typedef struct SnicRcDevice SnicRcDevice;   /* transport: one device */
 
 /*
- * Numbers 1..max and the objects they name. Freed numbers are used again in the
+ * Numbers from first on and the objects they name. Freed numbers are used again in the
  * order they were freed, after all that were never used; reuse counts how often
  * a number was given out, so that epochs and tags differ.
  */
 typedef struct SnicTable {
-    uint32_t max;
+    uint32_t first;
+    uint32_t max;               /* objects */
     uint32_t live;
     uint32_t fresh;             /* lowest number never used */
     void **object;
@@ -315,7 +316,7 @@ void snic_rc_rx(SnicPort *port, const uint8_t *frame, size_t len);
 /* --- Between the files of the core -------------------------------------- */
 
 /* snic-table.c */
-void snic_table_init(SnicTable *t, uint32_t max, uint16_t diag);
+void snic_table_init(SnicTable *t, uint32_t first, uint32_t max, uint16_t diag);
 void snic_table_free(SnicTable *t);
 bool snic_table_full(const SnicTable *t);
 /* The number, or 0: full */

@@ -383,7 +383,8 @@ int ksnic_cmd_dereg_mr(struct kiwi_fw *fw, u32 key, struct ksnic_error *err)
 }
 
 static int cmd_create_queue(struct kiwi_fw *fw, const struct cmd *cmd, const void *in,
-			    struct ksnic_queue_id *id, struct ksnic_error *err)
+			    u32 min, u32 max, struct ksnic_queue_id *id,
+			    struct ksnic_error *err)
 {
 	struct kiwi_snic_queue_out out;
 	u32 number;
@@ -393,7 +394,7 @@ static int cmd_create_queue(struct kiwi_fw *fw, const struct cmd *cmd, const voi
 	if (ret)
 		return ret;
 	number = le32_to_cpu(out.number);
-	if (!number_ok(number))
+	if (number < min || number > max)
 		return bad_number(fw, cmd, "number", number, err);
 	id->number = number;
 	id->epoch = le16_to_cpu(out.epoch);
@@ -412,7 +413,7 @@ int ksnic_cmd_create_cq(struct kiwi_fw *fw, const struct ksnic_cq_params *params
 		.log2 = params->log2,
 	};
 
-	return cmd_create_queue(fw, &create_cq, &in, id, err);
+	return cmd_create_queue(fw, &create_cq, &in, 1, KIWI_SNIC_NUMBER_MAX, id, err);
 }
 
 int ksnic_cmd_destroy_cq(struct kiwi_fw *fw, u32 cqn, struct ksnic_error *err)
@@ -437,7 +438,8 @@ int ksnic_cmd_create_qp(struct kiwi_fw *fw, const struct ksnic_qp_params *params
 		.rq = *params->rq,
 	};
 
-	return cmd_create_queue(fw, &create_qp, &in, id, err);
+	return cmd_create_queue(fw, &create_qp, &in, KIWI_SNIC_QPN_MIN, KIWI_SNIC_QPN_MAX, id,
+				err);
 }
 
 int ksnic_cmd_modify_qp(struct kiwi_fw *fw, u32 qpn, u32 mask, const struct kiwi_qp_attr *attr,

@@ -74,6 +74,10 @@ KIWI_ABI_SIZE(struct kiwi_snic_caps, 112);
 /* Object numbers are 24 bits wide; number 0 is never valid. */
 #define KIWI_SNIC_NUMBER_MAX	0x00ffffffU
 
+/* QP numbers: 0 and 1 are the management QPs, the last means multicast [public: IBTA] */
+#define KIWI_SNIC_QPN_MIN	2U
+#define KIWI_SNIC_QPN_MAX	0x00fffffeU
+
 /* Ports, numbered from 1 [public: IBTA] --------------------------------- */
 
 enum kiwi_port_state {	/* [public: IBTA PortState] */

@@ -59,11 +59,11 @@ def numbers(log):
             new = dev.create_qp(pd, shared, page)
             return new.number, new.epoch, new.destroy
 
-        for make, free in ((mr, 4), (cq, 3), (qp, 4)):
+        for make, first, free in ((mr, 1, 4), (cq, 1, 3), (qp, abi.KIWI_SNIC_QPN_MIN, 4)):
             seen, order = set(), []
             for _ in range(3 * free):
                 number, epoch, destroy = make()
-                assert 1 <= number <= 4
+                assert first <= number < first + 4
                 assert (number, epoch) not in seen
                 seen.add((number, epoch))
                 order.append(number)

@@ -642,7 +642,7 @@ int main(int argc, char **argv)
 	struct test t = {
 		.params = {
 			.mtu = 1024,
-			.timeout = 15,
+			.timeout = 17,	/* 0.5 s: emulated CPUs are slow */
 			.retry_cnt = 7,
 			.rnr_retry = 7,
 			.min_rnr_timer = 12,

@@ -19,6 +19,7 @@ SOFT_MAC, SOFT_IPV4 = "52:54:00:4b:ff:00", "192.0.2.1"
 GID = {6: 0, 4: 1}      # IP version -> index in the table of either side
 MTUS = (256, 512, 1024, 2048, 4096)
 CONTROL = 7000          # TCP port of the peers' own connection
+ACK_TIMEOUT = 19        # 2 s: soft-RoCE on an emulated CPU of a busy host may be slow
 
 
 def lan(vm):
@@ -119,7 +120,7 @@ def pingpong(vm, version, soft_serves, size):
     """Debian's own ibv_rc_pingpong and our program that speaks its handshake."""
     options = f"-g {GID[version]} -s {size} -n 200 -m 1024"
     soft = f"ibv_rc_pingpong -c -d rxe0 {options}"
-    ours = f"rc-pingpong -c -d snic0 {options}"
+    ours = f"rc-pingpong -c -d snic0 -u {ACK_TIMEOUT} {options}"
     first, second = (soft, ours) if soft_serves else (ours, soft)
     output = together(vm, first, f"sh -c 'sleep 1; exec {second} 127.0.0.1'", 120)
     assert output.count("200 iters in") >= 1, output
@@ -150,6 +151,6 @@ def neighbour(vm):
     vm.sh(f"kiwictl gid clear snic0 1 {GID[4]}")
     assert vm.run(f"{ask} {SNIC_IPV4}", timeout=20)[0] != 0
     for address, known in ((SNIC_IPV6, True), ("fe80::77", False)):
-        vm.run(f"echo | nc -u -w 1 {address}%eth0 9")
+        vm.run(f"ping -c 1 -W 2 {address}%eth0")     # nobody answers this one
         entry = vm.sh(f"ip neigh show {address} dev eth0")
         assert (f"lladdr {SNIC_MAC}" in entry) == known, entry

@@ -82,7 +82,7 @@ int kiwi_fw_mem_set_runs(struct kiwi_fw *fw, struct kiwi_fw_mem *mem, struct sg_
 
 	if (!nr)
 		return -ERANGE;
-	mem->runs = kvmalloc_array(nr, sizeof(*mem->runs), GFP_KERNEL);
+	mem->runs = kvmalloc_array(nr, sizeof(*mem->runs), GFP_KERNEL_ACCOUNT);
 	if (!mem->runs)
 		return -ENOMEM;
 	mem->nr_runs = nr;

@@ -106,17 +106,19 @@ void kiwi_fw_pbl_fill(struct kiwi_fw_pbl_cursor *cursor, const struct kiwi_fw_pb
 		      __le64 *entries, u64 count)
 {
 	const struct kiwi_fw_run *run = cursor->run;
+	u64 page = BIT_ULL(layout->page_shift);
 	dma_addr_t addr = cursor->addr;
+	dma_addr_t last = run->addr + run->len - 1;
 	u64 n;
 
 	for (n = 0; n < count; n++) {
-		/* Not beyond the last run: then all pages have been written. */
-		if (addr - run->addr >= run->len && addr >= run->addr) {
+		if (addr > last) {
 			run++;
 			addr = run->addr;
+			last = addr + run->len - 1;
 		}
 		entries[n] = cpu_to_le64(addr);
-		addr += BIT_ULL(layout->page_shift);
+		addr += page;
 	}
 	cursor->run = run;
 	cursor->addr = addr;

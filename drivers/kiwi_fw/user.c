@@ -16,14 +16,18 @@
 
 #include "core.h"
 #include "mem.h"
+#include "pages.h"
+
+#define KIWI_FW_PIN_BATCH	512
 
 /**
  * struct kiwi_fw_user - pinned memory
  * @mem: what the caller sees
  * @dev: it is mapped for
  * @mm: that is charged
- * @pages: charged
- * @table: the pinned pages
+ * @start: address of the first page
+ * @pages: pinned and charged
+ * @table: the pages
  * @writable: the device may have written
  * @mapped: @table is mapped
  */
@@ -31,8 +35,9 @@ struct kiwi_fw_user {
 	struct kiwi_fw_mem mem;
 	struct device *dev;
 	struct mm_struct *mm;
+	unsigned long start;
 	unsigned long pages;
-	struct sg_append_table table;
+	struct sg_table table;
 	bool writable;
 	bool mapped;
 };
@@ -60,49 +65,50 @@ static void kiwi_fw_user_uncharge(struct kiwi_fw_user *user)
 	atomic64_sub(user->pages, &user->mm->pinned_vm);
 }
 
-static int kiwi_fw_user_pin_batch(struct kiwi_fw_user *user, unsigned long addr,
-				  unsigned long left, struct page **batch)
+static int kiwi_fw_user_pin_batch(const struct kiwi_fw_user *user, struct kiwi_fw_pages *pages,
+				  struct page **batch, unsigned int size)
 {
 	unsigned int flags = user->writable ? FOLL_LONGTERM | FOLL_WRITE : KIWI_FOLL_LONGTERM_READ;
-	int pinned, ret;
+	unsigned long done = user->pages - pages->left;
+	int pinned;
 
-	pinned = pin_user_pages_fast(addr, min(left, PAGE_SIZE / sizeof(*batch)), flags, batch);
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	cond_resched();
+	pinned = pin_user_pages_fast(user->start + (done << PAGE_SHIFT),
+				     min_t(unsigned long, pages->left, size), flags, batch);
 	if (pinned <= 0)
 		return pinned ?: -EFAULT;
-	ret = sg_alloc_append_table_from_pages(&user->table, batch, pinned, 0,
-					       (unsigned long)pinned << PAGE_SHIFT,
-					       dma_get_max_seg_size(user->dev), left - pinned,
-					       GFP_KERNEL_ACCOUNT);
-	if (ret) {
-		unpin_user_pages(batch, pinned);
-		return ret;
-	}
-	return pinned;
+	return kiwi_fw_pages_add(pages, batch, pinned);
 }
 
-static int kiwi_fw_user_pin(struct kiwi_fw_user *user, unsigned long addr)
+static int kiwi_fw_user_pin_all(const struct kiwi_fw_user *user, struct kiwi_fw_pages *pages)
 {
-	unsigned long left = user->pages;
+	unsigned int size = min_t(unsigned long, user->pages, KIWI_FW_PIN_BATCH);
 	struct page **batch;
-	int pinned = 0;
+	int ret = 0;
 
-	batch = (struct page **)__get_free_page(GFP_KERNEL);
+	batch = kmalloc_array(size, sizeof(*batch), GFP_KERNEL);
 	if (!batch)
 		return -ENOMEM;
-	while (left && pinned >= 0) {
-		if (fatal_signal_pending(current)) {
-			pinned = -EINTR;
-			break;
-		}
-		cond_resched();
-		pinned = kiwi_fw_user_pin_batch(user, addr, left, batch);
-		if (pinned > 0) {
-			addr += (unsigned long)pinned << PAGE_SHIFT;
-			left -= pinned;
-		}
-	}
-	free_page((unsigned long)batch);
-	return min(pinned, 0);
+	while (pages->left && !ret)
+		ret = kiwi_fw_user_pin_batch(user, pages, batch, size);
+	kfree(batch);
+	return ret;
+}
+
+static int kiwi_fw_user_pin(struct kiwi_fw_user *user)
+{
+	struct kiwi_fw_pages pages = { .left = user->pages };
+	int ret;
+
+	ret = kiwi_fw_user_pin_all(user, &pages);
+	if (!ret)
+		ret = kiwi_fw_pages_table(&pages, &user->table);
+	if (ret)
+		kiwi_fw_pages_unpin(&pages);
+	kiwi_fw_pages_free(&pages);
+	return ret;
 }
 
 static void kiwi_fw_user_unpin(struct kiwi_fw_user *user)
@@ -112,10 +118,10 @@ static void kiwi_fw_user_unpin(struct kiwi_fw_user *user)
 	unsigned int i;
 
 	if (user->mapped)
-		dma_unmap_sgtable(user->dev, &user->table.sgt, kiwi_fw_user_dir(user), 0);
-	for_each_sgtable_sg(&user->table.sgt, sg, i)
+		dma_unmap_sgtable(user->dev, &user->table, kiwi_fw_user_dir(user), 0);
+	for_each_sgtable_sg(&user->table, sg, i)
 		unpin_user_page_range_dirty_lock(sg_page(sg), sg->length >> PAGE_SHIFT, dirty);
-	sg_free_append_table(&user->table);
+	sg_free_table(&user->table);
 }
 
 static void kiwi_fw_user_release(struct kiwi_fw_mem *mem)
@@ -136,14 +142,14 @@ static int kiwi_fw_user_map(struct kiwi_fw *fw, struct kiwi_fw_user *user, u64 a
 {
 	int ret;
 
-	ret = kiwi_fw_user_pin(user, addr & PAGE_MASK);
+	ret = kiwi_fw_user_pin(user);
 	if (ret)
 		return ret;
-	ret = dma_map_sgtable(user->dev, &user->table.sgt, kiwi_fw_user_dir(user), 0);
+	ret = dma_map_sgtable(user->dev, &user->table, kiwi_fw_user_dir(user), 0);
 	if (ret)
 		return ret == -ENOMEM ? -ENOMEM : -EOPNOTSUPP;
 	user->mapped = true;
-	return kiwi_fw_mem_set_runs(fw, &user->mem, &user->table.sgt, offset_in_page(addr), length);
+	return kiwi_fw_mem_set_runs(fw, &user->mem, &user->table, offset_in_page(addr), length);
 }
 
 /**
@@ -183,6 +189,7 @@ struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, b
 	user->mem.path.reason = KIWI_PATH_USER_MEMORY;
 	user->dev = &fw->pdev->dev;
 	user->mm = current->mm;
+	user->start = addr & PAGE_MASK;
 	user->pages = (end >> PAGE_SHIFT) - (addr >> PAGE_SHIFT) + 1;
 	user->writable = writable;
 

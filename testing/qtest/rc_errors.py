@@ -3,7 +3,7 @@
 
 import struct
 
-from rc import ALL_REMOTE, Mr, NOWHERE, abi, show, snicdev
+from rc import ALL_REMOTE, Endpoint, Mr, NOWHERE, abi, show, snicdev
 from rc_case import FLUSH, FabricCase, OK, SIGNALED, tests
 
 
@@ -195,6 +195,19 @@ class LocalErrors(FabricCase):
         self.assertEqual((cqe.vendor_err, cqe.sq_index), (4, 2))
         b.send_cqe(abi.KIWI_CQE_ST_REM_OP_ERR)
         self.in_error(a)
+
+    def test_rings_that_cannot_be_read_are_flushed(self):
+        end = Endpoint(self.f.nics[0], nowhere=("sq", "rq"))
+        end.init()
+        end.modify(abi.KIWI_QPS_ERR)
+        for n in (3, 5):
+            end.sq_pi = end.rq_pi = n
+            end.ring_sq()
+            end.ring_rq()
+            for cqe in (end.send_cqe(abi.KIWI_CQE_ST_FATAL_ERR, 0),
+                        end.recv_cqe(abi.KIWI_CQE_ST_FATAL_ERR, 0)):
+                self.assertEqual((cqe.vendor_err, cqe.sq_index), (4, n))
+        self.assertTrue(end.idle())
 
     def test_cq_overrun(self):
         """The CQ dies, its QPs with it, and only they."""

@@ -337,6 +337,40 @@ class Operations(FabricCase):
                 if n % 3 != 2:
                     self.assertEqual(a.mr.read(n * 1500, 1500), b.mr.read(n * 1500, 1500))
 
+    def test_part_of_a_wqe_waits_for_the_rest(self):
+        a, b = self.f.pair()
+        a.mr.write(0, self.data(600))
+        wr_id = a.write(b.mr, *[a.sge(100 * n, 100) for n in range(6)], ring=False)   # two units
+        a.ring_sq(1)
+        self.assertTrue(a.idle())
+        a.ring_sq(2)
+        a.send_cqe(wr_id=wr_id)
+        self.assertEqual(b.mr.read(0, 600), a.mr.read(0, 600))
+
+    def test_no_frame_is_lost_where_there_is_no_room(self):
+        """More frames than a port holds: the senders wait."""
+        cqs = [Cq(nic, 13) for nic in self.f.nics]
+        pds = [nic.alloc_pd() for nic in self.f.nics]
+        pairs = []
+        for _ in range(32):
+            pairs.append([Endpoint(nic, pd=pd, send_cq=cq, recv_cq=cq, rq_log2=7, rq_stride=5)
+                          for nic, pd, cq in zip(self.f.nics, pds, cqs)])
+            connect(pairs[-1])
+        before = [nic.port_counters() for nic in self.f.nics]
+        for a, b in pairs:
+            for n in range(64):
+                a.put_wqe(snicdev.wqe(abi.KIWI_WQE_SEND_IMM if n % 2 else abi.KIWI_WQE_SEND))
+                b.recv(ring=False)
+        for a, b in pairs:
+            b.ring_rq()
+            a.ring_sq()
+        for _ in range(32 * 64):
+            self.assertEqual(cqs[0].next().status, OK)
+        after = [nic.port_counters() for nic in self.f.nics]
+        for x, y in zip(before, after):
+            self.assertEqual((y.retransmitted, y.out_of_sequence, y.duplicate_request),
+                             (x.retransmitted, x.out_of_sequence, x.duplicate_request))
+
     def test_repeated_doorbells_do_nothing(self):
         a, b = self.f.pair()
         b.mr.write(0, bytes(8))

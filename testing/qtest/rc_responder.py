@@ -128,6 +128,62 @@ class Responder(FabricCase):
         self.write(p, 1004, b"next")
         p.expect(roce.ACK, 1004, syndrome=ACK, msn=2)
 
+    def drain(self, p, behind):
+        """Packets up to the one before a PSN."""
+        packets = []
+        while not packets or packets[-1]["psn"] != behind - 1:
+            packets.append(p.receive())
+            assert packets[-1], f"no packet, after {packets[-2:]}"
+        return packets
+
+    def test_duplicate_read_ends_the_first(self):
+        """The peer went back: what was being sent is not sent to its end, then again."""
+        p = Peer(self.f, mtu=256, max_rd=1, size=1 << 20)
+        data = self.rng.randbytes(1 << 20)
+        p.end.mr.write(0, data)
+        self.read(p, 1000, 1 << 20)
+        p.expect(roce.READ_RESP_FIRST, 1000)
+        self.read(p, 1003, (1 << 20) - 768, off=768)
+        packets = self.drain(p, 1000 + 4096)
+        again = next(n for n, packet in enumerate(packets) if packet["psn"] == 1003 and
+                     packet["opcode"] == roce.READ_RESP_FIRST)
+        self.assertEqual([packet["psn"] for packet in packets[again:]],
+                         list(range(1003, 1000 + 4096)))
+        self.assertEqual(b"".join(packet["payload"] for packet in packets[again:]), data[768:])
+
+    def test_reads_beyond_the_limit(self):
+        """One that arrives while as many as are allowed are being answered."""
+        p = Peer(self.f, mtu=256, max_rd=2, size=1 << 20)
+        for n in range(3):
+            self.read(p, 1000 + 4096 * n, 1 << 20)
+        self.drain(p, 1000 + 2 * 4096)
+        self.dies(p, 1000 + 2 * 4096, NAK_INVALID, abi.KIWI_CQE_ST_REM_INV_REQ_ERR)
+
+    def test_flood_of_duplicates(self):
+        """A peer that repeats itself without end gets answers, and harms only itself."""
+        p = Peer(self.f, mtu=256, size=1 << 20)
+        a, b = self.f.pair()
+        self.write(p, 1000, b"x")
+        self.read(p, 1001, 1 << 20)
+        self.add(p, 1001 + 4096, 1)
+        for n in range(2000):
+            if n % 3 == 0:
+                self.write(p, 1000, b"x")
+            elif n % 3 == 1:
+                self.read(p, 1001 + n, 256)
+            else:
+                self.add(p, 1001 + 4096, 1)
+            if n % 20 == 0:
+                while p.receive(0):
+                    pass
+        a.write(b.mr, a.sge(0, 4096))
+        a.send_cqe()
+        while p.receive(0.2):
+            pass
+        self.write(p, 1001 + 4097, b"y")
+        p.expect(roce.ACK, 1001 + 4097, syndrome=ACK)
+        self.assertEqual(p.end.mr.read(0, 8), b"y" + bytes(7))
+
     def test_duplicate_read_has_its_rights_checked(self):
         p = Peer(self.f)
         mr = Mr(p.end.nic, p.end.pd, 4096)

@@ -181,7 +181,6 @@ static void rewind_to_una(SnicQp *qp)
 
     q->next_psn = q->una_psn;
     q->cur = wqe_to_send(q, QTAILQ_FIRST(&q->begun));
-    q->since_ack_req = 0;
     deadline_restart(qp);
     rc_activate(qp);
 }

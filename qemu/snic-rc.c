@@ -59,15 +59,25 @@ static bool turn(SnicQp *qp)
 }
 
 /*
- * A round takes as long as its frames take on the link, so that the guest has
- * its turn too, and time passes for the peer as it would.
+ * The link is busy for as long as the frames of a round take on it; the next
+ * round comes after that. Where the clock counts instructions, no time passes
+ * by itself, and the guest would have no turn.
  */
+static void link_take(SnicState *s, int64_t start_ns)
+{
+    SnicRcDevice *dev = s->rc;
+
+    dev->link_free_ns = MAX(dev->link_free_ns, start_ns) +
+                        dev->sent * 8000 / s->link_mbps;
+}
+
 static void engine_round(void *opaque)
 {
     SnicState *s = opaque;
     SnicRcDevice *dev = s->rc;
     MemReentrancyGuard *guard = &DEVICE(s)->mem_reentrancy_guard;
-    uint64_t delay_ns = 0;
+    int64_t next_ns, now_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    bool busy = false;
     SnicRc *rc;
 
     if (!snic_running(s)) {
@@ -80,15 +90,18 @@ static void engine_round(void *opaque)
         rc->active = false;
         if (!turn(rc->qp)) {
             rc_activate(rc->qp);
-            delay_ns = PORT_BUSY_NS;
+            busy = true;
         }
     }
     guard->engaged_in_io = false;
 
+    link_take(s, now_ns);
     if (!QTAILQ_EMPTY(&dev->active)) {
-        delay_ns += dev->sent * 8000 / s->link_mbps;
-        timer_mod(dev->timer,
-                  qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + delay_ns);
+        next_ns = dev->link_free_ns;
+        if (busy) {
+            next_ns += PORT_BUSY_NS;
+        }
+        timer_mod(dev->timer, next_ns);
     }
 }
 

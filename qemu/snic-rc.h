@@ -145,7 +145,8 @@ struct SnicRcDevice {
     SnicState *s;
     QTAILQ_HEAD(, SnicRc) active;
     QEMUTimer *timer;
-    uint64_t sent;              /* bytes, in this turn of the engine */
+    uint64_t sent;              /* bytes, in this round of the engine */
+    int64_t link_free_ns;       /* when they all are on their way */
     uint8_t frame[ROCE_FRAME_MAX];
 };
 

@@ -94,3 +94,21 @@ def reset(vm):
     output = vm.sh("xpu-selftest reset", timeout=120)
     assert "reset: passed" in output, output
     vm.sh("xpu-selftest query copy move peer", timeout=120)
+
+
+@scenario("xpu.aer", kernel=KERNELS, topology="xpus", covers=[20])
+def aer(vm):
+    """The device reports an error, fatal or not, while it is used, and works on."""
+    vm.load("xpu")
+    for error in ("COMP_TIME", "DLP"):
+        hold(vm)
+        device = vm.sh(f"echo -n {XPU0}")
+        vm.sh("dmesg -c >/dev/null")
+        vm.hmp(f"pcie_aer_inject_error xpu0 {error}")
+        vm.sh("for i in $(seq 200); do dmesg | grep -q 'device recovery' && break; sleep 0.1; "
+              "done; dmesg | grep 'device recovery successful'", timeout=60)
+        vm.sh("xpu-selftest copy move peer", timeout=120)
+        vm.sh(f"echo {device} >/sys/bus/pci/drivers/xpu/unbind")
+        held_well(vm)
+        vm.sh(f"echo {device} >/sys/bus/pci/drivers/xpu/bind")
+    vm.sh("rmmod xpu")

@@ -164,6 +164,8 @@ static void xpu_reset_done(struct pci_dev *pdev)
 
 static pci_ers_result_t xpu_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
+	if (state == pci_channel_io_normal)
+		return PCI_ERS_RESULT_CAN_RECOVER;
 	xpu_reset_prepare(pdev);
 	if (state == pci_channel_io_perm_failure)
 		return PCI_ERS_RESULT_DISCONNECT;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/fs.h>
+#include <linux/gfp.h>
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
@@ -44,6 +45,8 @@ static void file_free(struct kref *ref)
 	struct ksnic_file *file = container_of(ref, struct ksnic_file, ref);
 
 	ksnic_owner_exit(&file->owner);
+	if (file->stand_in)
+		__free_page(file->stand_in);
 	put_device(&file->ks->dev);
 	kvfree(file);
 }

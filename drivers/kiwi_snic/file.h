@@ -16,6 +16,7 @@
 #include "object.h"
 
 struct file;
+struct page;
 struct vm_area_struct;
 
 /**
@@ -28,8 +29,9 @@ struct vm_area_struct;
  * @events: what read() gives
  * @error_lock: protects @error
  * @error: what KIWI_SNIC_LAST_ERROR gives
- * @map_lock: protects @maps; inside of mmap_lock
+ * @map_lock: protects what follows; inside of mmap_lock
  * @maps: doorbell mappings, struct ksnic_map
+ * @stand_in: page that is mapped where a doorbell was taken away, or NULL
  */
 struct ksnic_file {
 	struct kref ref;
@@ -40,8 +42,9 @@ struct ksnic_file {
 	struct ksnic_event_queue events;
 	spinlock_t error_lock;	/* the next */
 	struct kiwi_snic_last_error error;
-	struct mutex map_lock;	/* the list */
+	struct mutex map_lock;	/* mappings */
 	struct list_head maps;
+	struct page *stand_in;
 };
 
 /* chardev.c */

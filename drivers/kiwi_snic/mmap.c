@@ -93,10 +93,26 @@ static int map_mremap(struct vm_area_struct *vma)
 	return -EINVAL;
 }
 
-/* Nothing is mapped late: the page was taken away. */
+/*
+ * The doorbell was taken away. A program in the middle of its data path shall learn that from
+ * its file, not die of a store: it gets a page of memory in place, as RDMA core does.
+ */
 static vm_fault_t map_fault(struct vm_fault *vmf)
 {
-	return VM_FAULT_SIGBUS;
+	struct ksnic_map *map = vmf->vma->vm_private_data;
+	struct ksnic_file *file = map->file;
+	vm_fault_t ret = VM_FAULT_OOM;
+
+	mutex_lock(&file->map_lock);
+	if (!file->stand_in)
+		file->stand_in = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (file->stand_in) {
+		get_page(file->stand_in);
+		vmf->page = file->stand_in;
+		ret = 0;
+	}
+	mutex_unlock(&file->map_lock);
+	return ret;
 }
 
 static const struct vm_operations_struct map_ops = {
@@ -200,7 +216,7 @@ static struct mm_struct *map_next_mm(struct ksnic_file *file, const struct ksnic
 }
 
 /**
- * ksnic_unmap() - take mappings away from all processes; accesses get SIGBUS after that
+ * ksnic_unmap() - take mappings away from all processes; accesses lead nowhere after that
  * @file: of the mappings
  * @db: that cannot be mapped any more, or NULL for all, when nothing of the file can
  */

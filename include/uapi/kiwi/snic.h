@@ -355,7 +355,8 @@ struct kiwi_snic_mr_query {
  * @rsvd: 0
  *
  * The mapping is not inherited by fork, and can be neither moved nor unmapped in part.
- * After destruction or removal, accesses fault with SIGBUS. A mapping may be made more than once.
+ * After destruction or removal it leads to a page of memory of the file's own: stores
+ * do nothing. A mapping may be made more than once.
  */
 struct kiwi_snic_doorbell_alloc {
 	__u32 size;

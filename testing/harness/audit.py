@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the device models themselves count, read through the emulator.
+
+    before = audit.diag(vm, "snic0")
+    assert not audit.live(vm, "snic0")
+"""
+
+import json
+
+
+def snics(vm):
+    """The ids of the SNICs that are plugged in."""
+    plugged = {entry["name"] for entry in
+               vm.qmp("qom-list", path="/machine/peripheral")}
+    return [d for d in vm.machine.devices() if d.startswith("snic") and d in plugged]
+
+
+def diag(vm, device):
+    """The diagnostic counters that are not zero, by name."""
+    return json.loads(vm.qom_get(device, "diag"))
+
+
+def live(vm, device):
+    """The objects that the device holds, by kind; empty if there are none."""
+    return {name: n for name, n in diag(vm, device).items() if name.startswith("live_")}
+
+
+def address(vm, name):
+    """The PCI address of a device of class kiwi."""
+    return vm.sh(f"basename $(readlink -f /sys/class/kiwi/{name}/device)").strip()

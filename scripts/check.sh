@@ -22,7 +22,7 @@ build_modules() { # KERNEL FOLDER [MAKE ARGUMENT...]
 	rm -rf "$2"
 	mkdir -p "$2"
 	scripts/modules.sh "$1" -o "$2" "${@:3}" >"$log" 2>&1 || status=$?
-	found "$(grep -E '(warning|error|Error)' "$log" | sed "s|$2/src/||")"
+	found "$(grep -E '(warning|error|WARNING|ERROR):|\*\*\*' "$log" | sed "s|$2/src/||")"
 	[ "$status" = 0 ] || { tail -n 20 "$log"; return 1; }
 }
 

@@ -84,7 +84,7 @@ install-libkiwi: libkiwi
 	install -m 644 firmware-abi/kiwi_abi/*.h $(DESTDIR)$(INCLUDEDIR)/kiwi_abi/
 	sed 's,@PREFIX@,$(PREFIX),; s,@LIBDIR@,$(LIBDIR),; s,@INCLUDEDIR@,$(INCLUDEDIR),; s,@VERSION@,$(kiwi-version),' \
 		lib/libkiwi.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/libkiwi.pc
-	install -m 644 Documentation/man/*.3 $(DESTDIR)$(MANDIR)/man3/
+	scripts/install-man.sh $(DESTDIR)$(MANDIR)/man3 Documentation/man/*.3
 
 .PHONY: programs libkiwi libkiwi-tests libkiwi-check install-libkiwi
 

@@ -18,9 +18,9 @@ $(B)/bin/$(1): $(patsubst %.c,$(B)/obj/%.o,$($(1)-sources)) $(kiwi-lib)
 endef
 $(foreach p,kiwi-perf rc-pingpong,$(eval $(call tool_rule,$(p))))
 
-install-tools: programs
+install-tools: $(B)/bin/kiwictl $(B)/bin/kiwi-perf
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
 	install $(B)/bin/kiwictl $(B)/bin/kiwi-perf $(DESTDIR)$(BINDIR)/
-	install -m 644 Documentation/man/*.1 $(DESTDIR)$(MANDIR)/man1/
+	scripts/install-man.sh $(DESTDIR)$(MANDIR)/man1 Documentation/man/*.1
 
 .PHONY: install-tools

@@ -209,10 +209,9 @@ static bool zeroed(uint64_t addr, uint64_t length)
 	return true;
 }
 
-static void check_ring(const struct kiwi_mem *mem, uint64_t bytes, uint64_t align)
+static void check_ring(const struct kiwi_mem *mem, uint64_t align)
 {
 	breach_unless(mem->type == KIWI_MEM_USER || mem->type == KIWI_MEM_DMABUF);
-	breach_unless(mem->length >= bytes);
 	breach_unless(mem->addr % align == 0);
 	if (mem->type == KIWI_MEM_USER) {
 		breach_unless(mem->fd == 0);
@@ -228,7 +227,7 @@ static int cq_create(struct kiwi_snic_cq_create *arg)
 	breach_unless(arg->log2 >= 1 && arg->log2 <= FAKE_CQ_LOG2);
 	breach_unless(is(arg->doorbell, DOORBELL));
 	breach_unless(arg->event_fd >= -1);
-	check_ring(&arg->mem, bytes + 8, 64);
+	check_ring(&arg->mem, 64);
 	breach_unless(arg->ci_offset % 8 == 0 && arg->ci_offset >= bytes &&
 		      arg->ci_offset + 8 <= arg->mem.length);
 	arg->cq = object_new(CQ);
@@ -248,8 +247,10 @@ static int qp_create(struct kiwi_snic_qp_create *arg)
 	breach_unless(arg->sq_log2 >= 3 && arg->sq_log2 <= FAKE_SQ_LOG2);
 	breach_unless(arg->rq_log2 <= FAKE_RQ_LOG2);
 	breach_unless(arg->rq_stride >= KIWI_RQE_MIN_SHIFT && arg->rq_stride <= KIWI_RQE_MAX_SHIFT);
-	check_ring(&arg->sq, (uint64_t)64 << arg->sq_log2, 64);
-	check_ring(&arg->rq, (uint64_t)1 << (arg->rq_log2 + arg->rq_stride), 1U << arg->rq_stride);
+	check_ring(&arg->sq, 64);
+	breach_unless(arg->sq.length == (uint64_t)64 << arg->sq_log2);
+	check_ring(&arg->rq, 1U << arg->rq_stride);
+	breach_unless(arg->rq.length == (uint64_t)1 << (arg->rq_log2 + arg->rq_stride));
 	arg->qp = object_new(QP);
 	arg->qpn = next_qpn ? next_qpn : ++last_qpn;
 	arg->epoch = 0xe0c1;

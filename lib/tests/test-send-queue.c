@@ -276,18 +276,22 @@ static void test_index_wrap(void)
 static void test_unseen(void)
 {
 	struct fixture f = fixture_open(4, 8, 4, 1);
-	struct kiwi_ring_mem mem = {
-		.mem = { .type = KIWI_MEM_DMABUF, .fd = 5, .length = 1 << 20 },
+	struct kiwi_ring_mem sq = {
+		.mem = { .type = KIWI_MEM_DMABUF, .fd = 5, .length = 64 * 64 },
+	};
+	struct kiwi_ring_mem rq = {
+		.mem = { .type = KIWI_MEM_DMABUF, .fd = 5, .addr = 64 * 64, .length = 16 * 32 },
 	};
 	struct kiwi_qp_config config = {
-		.send_cq = f.cq, .sq_units = 64, .rq_entries = 16, .sq_mem = &mem, .rq_mem = &mem,
+		.send_cq = f.cq, .sq_units = 64, .rq_entries = 16, .sq_mem = &sq, .rq_mem = &rq,
 	};
 	struct kiwi_send_wr wr = { .opcode = KIWI_WQE_NOP };
 	struct kiwi_recv_wr rwr = { 0 };
 	struct kiwi_qp *qp;
 
 	need(kiwi_qp_create(f.pd, &config, &qp));
-	ok(fake_qp(qp->id)->sq.type == KIWI_MEM_DMABUF && fake_qp(qp->id)->sq.fd == 5,
+	ok(fake_qp(qp->id)->sq.type == KIWI_MEM_DMABUF && fake_qp(qp->id)->sq.fd == 5 &&
+	   fake_qp(qp->id)->rq.addr == 64 * 64,
 	   "the caller's memory is handed over");
 	ok(kiwi_post_send(qp, &wr) == -EAGAIN, "nothing can be posted to it");
 	ok(kiwi_post_recv(qp, &rwr) == -EAGAIN, "nothing can be received into it");

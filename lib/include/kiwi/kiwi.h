@@ -139,7 +139,7 @@ volatile uint64_t *kiwi_doorbell_reg(const struct kiwi_doorbell *db);
 
 /**
  * struct kiwi_ring_mem - memory of a ring that the caller brings
- * @mem: the memory, zeroed
+ * @mem: the memory, zeroed; of a send or receive queue exactly its bytes
  * @cpu: where this process sees its first byte; NULL when it does not: then the
  *	inline functions find the ring always full, or empty, and whoever sees the
  *	memory serves it

@@ -168,14 +168,21 @@ void tell_completion(const struct end *end, const struct kiwi_wc *wc)
 		 kiwi_status_text(wc->status), wc->status, wc->vendor_err);
 }
 
-void tell_events(const struct end *end)
+bool tell_events(const struct end *end)
 {
 	struct kiwi_snic_event event;
-	int i, rc = 0;
+	bool alive = true;
+	int rc;
 
-	for (i = 0; i < 256 && (rc = kiwi_next_event(end->dev, &event, 0)) > 0; i++)
+	while ((rc = kiwi_next_event(end->dev, &event, 0)) > 0) {
 		complain("%s: event: %s, object %u, code %u", kiwi_device_name(end->dev),
 			 kiwi_event_text(event.type), event.id, event.code);
+		if (event.type == KIWI_SNIC_EVENT_DEVICE_FATAL ||
+		    event.type == KIWI_SNIC_EVENT_CQ_ERROR ||
+		    event.type == KIWI_SNIC_EVENT_QP_ERROR)
+			alive = false;
+	}
 	if (rc < 0)
 		complain("%s", kiwi_error());
+	return alive && !rc;
 }

@@ -55,7 +55,7 @@ static inline uint64_t slot_addr(uint64_t iova, const struct layout *l, uint64_t
 /* Tell of a completion that is none to be happy with. */
 void tell_completion(const struct end *end, const struct kiwi_wc *wc);
 
-/* Tell of all events that wait at the device. */
-void tell_events(const struct end *end);
+/* Tell of all events that wait at the device. False when it, or a queue, is dead. */
+bool tell_events(const struct end *end);
 
 #endif /* END_H */

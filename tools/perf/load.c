@@ -94,12 +94,18 @@ static int post(struct run *r, uint64_t iteration, bool signal)
 
 /* Waiting ----------------------------------------------------------------- */
 
-static void tell_stall(struct run *r)
+/* False when a device of this process is dead, after telling so. */
+static bool devices_alive(struct run *r)
+{
+	bool alive = tell_events(r->end);
+
+	return (!r->peer->target || tell_events(&r->peer->target->end)) && alive;
+}
+
+static bool give_up(struct run *r)
 {
 	complain("nothing has completed for %u s", r->o->stall_seconds);
-	tell_events(r->end);
-	if (r->peer->target)
-		tell_events(&r->peer->target->end);
+	return false;
 }
 
 static bool drain(int fd)
@@ -109,30 +115,30 @@ static bool drain(int fd)
 	return read(fd, &count, sizeof(count)) == sizeof(count) || errno == EINTR;
 }
 
-/* Sleep until a CQ of this process has something. False also when nothing comes any more. */
+/* Sleep until a CQ of this process has something. False also when it is of no use. */
 static bool sleep_for_event(struct run *r)
 {
 	struct target *t = r->peer->target;
-	struct pollfd fds[2] = {
+	struct pollfd fds[4] = {
 		{ .fd = r->end->send_cq->event_fd, .events = POLLIN },
 		{ .fd = t ? t->end.recv_cq->event_fd : -1, .events = POLLIN },
+		{ .fd = kiwi_device_fd(r->end->dev), .events = POLLIN },
+		{ .fd = t ? kiwi_device_fd(t->end.dev) : -1, .events = POLLIN },
 	};
 	int i, ready;
 
 	kiwi_cq_arm(r->end->send_cq, 0);
 	if (t)
 		kiwi_cq_arm(t->end.recv_cq, 0);
-	ready = poll(fds, 2, (int)r->o->stall_seconds * 1000);
-	if (!ready || (ready < 0 && errno != EINTR)) {
-		tell_stall(r);
-		return false;
-	}
+	ready = poll(fds, 4, (int)r->o->stall_seconds * 1000);
+	if (!ready)
+		return give_up(r);
 	for (i = 0; ready > 0 && i < 2; i++)
 		if (fds[i].revents && !drain(fds[i].fd)) {
 			complain("eventfd: %m");
 			return false;
 		}
-	return true;
+	return ready < 0 || !(fds[2].revents | fds[3].revents) || devices_alive(r);
 }
 
 /* Take completions; @done becomes the number behind the last that is complete. */
@@ -146,17 +152,21 @@ static bool take(struct run *r, uint64_t *done)
 	for (i = 0; i < got; i++) {
 		if (wc[i].status != KIWI_CQE_ST_OK) {
 			tell_completion(r->end, &wc[i]);
-			tell_events(r->end);
+			devices_alive(r);
 			return false;
 		}
 		*done = wc[i].wr_id + 1;
 	}
 	if (!got && r->o->work.events)
 		return sleep_for_event(r);
-	if (!stalled(got))
+	switch (stalled(got)) {
+	case STALL_SLOW:
+		return devices_alive(r);
+	case STALL_YES:
+		return give_up(r);
+	default:
 		return true;
-	tell_stall(r);
-	return false;
+	}
 }
 
 /* Throughput and latency -------------------------------------------------- */

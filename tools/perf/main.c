@@ -330,10 +330,10 @@ close_end:
 	return good && !bad ? 0 : EXIT_FAILED;
 }
 
-/* A doorbell of a device that was removed. */
-static void device_gone(int sig)
+/* Memory of an accelerator that was taken back. */
+static void memory_gone(int sig)
 {
-	static const char text[] = "kiwi-perf: the device is gone\n";
+	static const char text[] = "kiwi-perf: memory of a device is gone\n";
 
 	(void)sig;
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
@@ -356,7 +356,7 @@ int main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "d:P:l::c:i:g:m:s:an:q:p:t:veM:h", longs, NULL)) != -1)
 		parse_option(&o, c);
 	stall_seconds = o.stall_seconds;
-	signal(SIGBUS, device_gone);
+	signal(SIGBUS, memory_gone);
 	if (o.listen) {
 		if (optind < argc || o.connect)
 			die_usage("the side that listens is told by the other what to do");

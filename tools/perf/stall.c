@@ -6,13 +6,15 @@
 unsigned int stall_seconds;
 unsigned int stall_polls;
 
-bool stall_look(void)
+enum stall stall_look(void)
 {
 	static struct timespec since;
 	struct timespec now;
+	time_t seconds;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (stall_polls <= STALL_POLLS)
 		since = now;
-	return now.tv_sec - since.tv_sec >= (time_t)stall_seconds;
+	seconds = now.tv_sec - since.tv_sec;
+	return seconds >= (time_t)stall_seconds ? STALL_YES : seconds ? STALL_SLOW : STALL_NO;
 }

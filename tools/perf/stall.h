@@ -8,22 +8,27 @@
 
 #include <stdbool.h>
 
+enum stall {
+	STALL_NO,
+	STALL_SLOW,	/* nothing for a second: time to ask the device */
+	STALL_YES,	/* nothing for longer than the limit */
+};
+
 #define STALL_POLLS	(1U << 18)
 
 extern unsigned int stall_seconds;	/* the limit */
 extern unsigned int stall_polls;	/* in vain */
 
-/* Whether nothing has moved for longer than the limit; for a loop that has slept, too. */
-bool stall_look(void);
+enum stall stall_look(void);
 
-/* For each turn of a loop: whether it has moved, and whether it has to be given up. */
-static inline bool stalled(bool moved)
+/* For each turn of a loop. */
+static inline enum stall stalled(bool moved)
 {
 	if (moved) {
 		stall_polls = 0;
-		return false;
+		return STALL_NO;
 	}
-	return ++stall_polls % STALL_POLLS == 0 && stall_look();
+	return ++stall_polls % STALL_POLLS ? STALL_NO : stall_look();
 }
 
 #endif /* STALL_H */

@@ -147,7 +147,7 @@ static uint16_t ipv4_checksum(const uint8_t *ip)
  * CRC-32 over 8 bytes of ones (where InfiniBand has its local route header) and
  * the packet from the IP header on, with all that a router may change read as
  * ones: IPv4 type of service, time to live and checksum; IPv6 traffic class,
- * flow label and hop limit; UDP checksum; the byte of the BTH with FECN and BECN.
+ * flow label and hop limit; UDP checksum; the BTH's byte with FECN and BECN.
  */
 uint32_t roce_icrc(const uint8_t *ip, size_t len)
 {
@@ -170,7 +170,8 @@ uint32_t roce_icrc(const uint8_t *ip, size_t len)
     udp = h + ip_size;
     put16(udp + 6, 0xffff);
     udp[UDP_SIZE + 4] = 0xff;
-    return crc32(crc32(0, head, 8 + head_size), ip + head_size, len - head_size);
+    return crc32(crc32(0, head, 8 + head_size), ip + head_size,
+                 len - head_size);
 }
 
 /* Little-endian, unlike all else in the frame. */
@@ -333,7 +334,8 @@ static uint8_t *build_ip(uint8_t *ip, const RocePath *path, size_t udp_len)
     return ip + IPV6_SIZE;
 }
 
-static uint8_t *build_extended(uint8_t *p, unsigned flags, const RocePacket *pkt)
+static uint8_t *build_extended(uint8_t *p, unsigned flags,
+                               const RocePacket *pkt)
 {
     if (flags & ROCE_F_RETH) {
         put64(p, pkt->va);

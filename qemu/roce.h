@@ -19,10 +19,11 @@
 
 #define ROCE_MTU_MAX        4096
 
-/* Ethernet 14, IPv6 40, UDP 8, BTH 12, AtomicETH 28; RETH and ImmDt are less. */
+/* Ethernet 14, IPv6 40, UDP 8, BTH 12, AtomicETH 28 (RETH, ImmDt: 20) */
 #define ROCE_HEADERS_MAX    102
 #define ROCE_ICRC_SIZE      4
-#define ROCE_FRAME_MAX      (ROCE_HEADERS_MAX + ROCE_MTU_MAX + 3 + ROCE_ICRC_SIZE)
+#define ROCE_FRAME_MAX \
+    (ROCE_HEADERS_MAX + ROCE_MTU_MAX + 3 + ROCE_ICRC_SIZE)
 
 enum RoceOpcode {
     ROCE_SEND_FIRST         = 0x00,
@@ -93,7 +94,7 @@ typedef struct RocePath {
     uint8_t hop_limit;
 } RocePath;
 
-/* One packet, in host byte order. Fields that the opcode does not carry are 0. */
+/* One packet, in host byte order. What the opcode does not carry is 0. */
 typedef struct RocePacket {
     uint8_t opcode;
     bool solicited;
@@ -121,8 +122,8 @@ typedef struct RocePacket {
 
 typedef enum RoceVerdict {
     ROCE_OK,
-    ROCE_NOT_ROCE,          /* not an untagged, whole UDP datagram to the port */
-    ROCE_MALFORMED,         /* it is, but lengths, versions, pad or opcode are wrong */
+    ROCE_NOT_ROCE,          /* no untagged, whole UDP datagram to the port */
+    ROCE_MALFORMED,         /* it is; length, version, pad or opcode is wrong */
     ROCE_BAD_ICRC,
 } RoceVerdict;
 
@@ -134,10 +135,11 @@ RoceVerdict roce_parse(const uint8_t *frame, size_t len, RocePacket *pkt);
  * ROCE_FRAME_MAX bytes, and returns where pkt->payload_len bytes shall be put.
  * roce_finish() then adds pad and ICRC, and returns the length of the frame.
  */
-uint8_t *roce_build(uint8_t *frame, const RocePath *path, const RocePacket *pkt);
+uint8_t *roce_build(uint8_t *frame, const RocePath *path,
+                    const RocePacket *pkt);
 size_t roce_finish(uint8_t *frame, const uint8_t *payload, size_t payload_len);
 
-/* ICRC of the packet whose IP header stands at @ip, over @len bytes before it. */
+/* ICRC of the packet that begins with the IP header at @ip, of @len bytes. */
 uint32_t roce_icrc(const uint8_t *ip, size_t len);
 
 bool roce_gid_is_ipv4(const uint8_t gid[16]);

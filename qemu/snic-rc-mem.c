@@ -99,7 +99,8 @@ static SnicVendorErr rc_sge_walk(SnicQp *qp, const RcSge *sge, unsigned num_sge,
 
 static SnicVendorErr rc_sge_read(SnicQp *qp, const RcSge *part, void *buf)
 {
-    return snic_mr_read(qp->s, qp->pd, part->lkey, part->addr, buf, part->len, 0);
+    return snic_mr_read(qp->s, qp->pd, part->lkey, part->addr, buf, part->len,
+                        0);
 }
 
 static SnicVendorErr rc_sge_writable(SnicQp *qp, const RcSge *part, void *buf)

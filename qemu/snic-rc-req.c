@@ -61,7 +61,8 @@ static void deadline_restart(SnicQp *qp)
         return;
     }
     q->deadline = now_ns() + ((int64_t)ACK_TIMEOUT_UNIT_NS << qp->attr.timeout);
-    if (!timer_pending(q->timer) || timer_expire_time_ns(q->timer) > q->deadline) {
+    if (!timer_pending(q->timer) ||
+        timer_expire_time_ns(q->timer) > q->deadline) {
         timer_mod(q->timer, q->deadline);
     }
 }
@@ -259,12 +260,14 @@ static bool acked_before(SnicQp *qp, uint32_t psn)
 
     while (roce_psn_diff(psn, q->una_psn) > 0) {
         const RcWqe *w = QTAILQ_FIRST(&q->begun);
+        uint32_t behind;
 
         if (rc_wqe_is_rd_atomic(w)) {
             lost(qp);
             return false;
         }
-        advance(qp, roce_psn_diff(psn, behind_psn(w)) < 0 ? psn : behind_psn(w));
+        behind = behind_psn(w);
+        advance(qp, roce_psn_diff(psn, behind) < 0 ? psn : behind);
         if (qp->state == KIWI_QPS_ERR) {
             return false;
         }
@@ -484,7 +487,8 @@ static uint8_t data_opcode(const RcWqe *w, bool first, bool last)
     const struct DataOpcodes *op =
         w->opcode == KIWI_WQE_SEND || w->opcode == KIWI_WQE_SEND_IMM ?
         &send : &write;
-    bool imm = w->opcode == KIWI_WQE_SEND_IMM || w->opcode == KIWI_WQE_WRITE_IMM;
+    bool imm = w->opcode == KIWI_WQE_SEND_IMM ||
+               w->opcode == KIWI_WQE_WRITE_IMM;
 
     if (last) {
         return first ? (imm ? op->only_imm : op->only) :

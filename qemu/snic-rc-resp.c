@@ -4,7 +4,7 @@
  */
 #include "snic-rc.h"
 
-/* More is owed only to a peer that breaks the protocol: it is not listened to. */
+/* More is owed only to a peer that breaks the protocol: it is not heard. */
 #define REPLIES_MAX 1024
 
 /* --- Replies ------------------------------------------------------------- */
@@ -92,7 +92,7 @@ static unsigned nak_of(SnicVendorErr err)
     return err == SNIC_ERR_DMA ? ROCE_NAK_OPERATION : ROCE_NAK_ACCESS;
 }
 
-/* The QP dies of a request that took no RQE, after a NAK that is already owed. */
+/* The QP dies of a request that took no RQE; the NAK is owed already. */
 static void die(SnicQp *qp, unsigned nak)
 {
     static const uint8_t status[] = {
@@ -290,7 +290,8 @@ static void request_send(SnicQp *qp, const RocePacket *pkt)
         }
         r->received = 0;
     }
-    if (r->received + pkt->payload_len > MIN(r->rqe.capacity, qp->s->max_msg_size)) {
+    if (r->received + pkt->payload_len >
+        MIN(r->rqe.capacity, qp->s->max_msg_size)) {
         refuse_rqe(qp, ROCE_NAK_INVALID, KIWI_CQE_ST_LOC_LEN_ERR, SNIC_OK);
         return;
     }

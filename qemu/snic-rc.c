@@ -123,7 +123,8 @@ void rc_send(SnicQp *qp, const uint8_t *payload, size_t payload_len)
     snic_port_send(snic_port(qp->s, qp->attr.port), dev->frame, len);
 }
 
-static bool accepts(const SnicQp *qp, const SnicPort *port, const RocePacket *pkt)
+static bool accepts(const SnicQp *qp, const SnicPort *port,
+                    const RocePacket *pkt)
 {
     switch (qp->state) {
     case KIWI_QPS_RTR:
@@ -138,7 +139,7 @@ static bool accepts(const SnicQp *qp, const SnicPort *port, const RocePacket *pk
         return false;
     }
     return qp->attr.port == port->number &&
-           (pkt->pkey & ROCE_PKEY_MASK) == (ROCE_PKEY_DEFAULT & ROCE_PKEY_MASK) &&
+           (pkt->pkey & ROCE_PKEY_MASK) == ROCE_PKEY_MASK &&
            !memcmp(pkt->sgid, qp->attr.dgid, sizeof(pkt->sgid)) &&
            !memcmp(pkt->dgid, qp->attr.sgid, sizeof(pkt->dgid));
 }

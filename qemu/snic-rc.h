@@ -66,7 +66,7 @@ typedef struct RcRequester {
     QTAILQ_HEAD(, RcWqe) begun; /* oldest first */
     unsigned num_begun;
     unsigned rd_atomic;         /* READs and atomics among them */
-    RcWqe *cur;                 /* whose packets are to be sent; NULL: all sent */
+    RcWqe *cur;                 /* whose packets are due; NULL: all are sent */
     uint32_t next_psn;          /* to be sent */
     uint32_t una_psn;           /* oldest unacknowledged */
     uint32_t high_psn;          /* behind the newest ever sent */
@@ -119,13 +119,13 @@ typedef struct RcResponder {
     unsigned rd_atomic;         /* READs and atomics among them */
     uint32_t psn;               /* expected */
     uint32_t msn;
-    unsigned message;           /* being received: ROCE_F_SEND, ROCE_F_WRITE or 0 */
+    unsigned message;           /* coming in: ROCE_F_SEND, ROCE_F_WRITE or 0 */
     uint64_t received;          /* bytes of it */
     uint32_t rkey;              /* WRITE */
     uint64_t va;
     uint32_t left;
     bool has_rqe;               /* taken, not yet completed */
-    bool quiet;                 /* NAK sent: no other before the expected packet */
+    bool quiet;                 /* no other NAK before the expected packet */
     bool heard;                 /* a packet was received since RTR */
     RcRqe rqe;
     RcAtomicResult *results;    /* ring of SnicState.max_rd_atomic */
@@ -196,7 +196,7 @@ SnicVendorErr rc_scatter(SnicQp *qp, const RcSge *sge, unsigned num_sge,
 
 /* --- snic-rc-wqe.c: meaning of a WQE ------------------------------------- */
 
-/* Units that the WQE whose first unit is @unit takes; 1 when it says nonsense. */
+/* Units of the WQE whose first is @unit; 1 when it says nonsense. */
 unsigned rc_wqe_units(const uint8_t *unit);
 /* Status and vendor_err tell what is wrong with it. */
 RcWqe *rc_wqe_parse(SnicQp *qp, const uint8_t *units);

@@ -38,7 +38,7 @@ static void print_hex(const uint8_t *p, size_t len)
     }
 }
 
-/* A heap block of exactly the size, so that a sanitizer sees reads beyond it. */
+/* A block of exactly the size, so that a sanitizer sees reads beyond it. */
 static uint8_t *exact(const uint8_t *p, size_t len)
 {
     uint8_t *copy = malloc(len ? len : 1);
@@ -105,8 +105,18 @@ static void do_build(char *args)
         }
         *value++ = 0;
         n = strtoull(value, NULL, 0);
-#define BYTES(field, to) if (!strcmp(name, #field)) from_hex(value, to, sizeof(to))
-#define NUMBER(field, to) if (!strcmp(name, #field)) (to) = n
+#define BYTES(field, to) \
+    do { \
+        if (!strcmp(name, #field)) { \
+            from_hex(value, to, sizeof(to)); \
+        } \
+    } while (0)
+#define NUMBER(field, to) \
+    do { \
+        if (!strcmp(name, #field)) { \
+            (to) = n; \
+        } \
+    } while (0)
         BYTES(smac, path.smac);
         BYTES(dmac, path.dmac);
         BYTES(sgid, path.sgid);

@@ -58,7 +58,7 @@ static int xpu_engine_abort(struct xpu_device *xdev, u64 len)
 {
 	struct xpu_engine *engine = &xdev->engine;
 
-	bool stopped = READ_ONCE(engine->stopped);
+	int stopped = READ_ONCE(engine->stopped);
 
 	if (!stopped)
 		dev_err_ratelimited(&xdev->pdev->dev, "copy of %llu bytes exceeds %u ms\n", len,
@@ -66,10 +66,10 @@ static int xpu_engine_abort(struct xpu_device *xdev, u64 len)
 	writel(XPU_CE_CTRL_ABORT, engine->regs + XPU_REG_CE_CTRL);
 	if (xpu_engine_busy(xpu_engine_status(engine))) {
 		pci_clear_master(xdev->pdev);
-		WRITE_ONCE(engine->stopped, true);
+		WRITE_ONCE(engine->stopped, -EIO);
 		dev_err(&xdev->pdev->dev, "copy engine does not abort; it is off until a reset\n");
 	}
-	return stopped ? -ENODEV : -ETIMEDOUT;
+	return stopped ?: -ETIMEDOUT;
 }
 
 static int xpu_engine_result(struct xpu_device *xdev, u32 status, u64 len)
@@ -79,7 +79,7 @@ static int xpu_engine_result(struct xpu_device *xdev, u32 status, u64 len)
 	u32 error = FIELD_GET(XPU_CE_STATUS_ERROR, status);
 
 	if (status == XPU_ALL_ONES) {
-		WRITE_ONCE(engine->stopped, true);
+		WRITE_ONCE(engine->stopped, -ENODEV);
 		return -ENODEV;
 	}
 	if (state == XPU_CE_BUSY)
@@ -101,12 +101,15 @@ static int xpu_engine_command(struct xpu_device *xdev, u64 dst, u64 src, u64 len
 {
 	struct xpu_engine *engine = &xdev->engine;
 	u16 tag = engine->tag + 1;
+	int stopped;
 
 	lockdep_assert_held(&engine->lock);
 	WRITE_ONCE(engine->tag, tag);
 	reinit_completion(&engine->ended);
-	if (READ_ONCE(engine->stopped))
-		return -ENODEV;
+	smp_mb(); /* pairs with xpu_engine_stop(): either sees the other */
+	stopped = READ_ONCE(engine->stopped);
+	if (stopped)
+		return stopped;
 
 	lo_hi_writeq(src, engine->regs + XPU_REG_CE_SRC);
 	lo_hi_writeq(dst, engine->regs + XPU_REG_CE_DST);
@@ -126,8 +129,8 @@ static int xpu_engine_command(struct xpu_device *xdev, u64 dst, u64 src, u64 len
  *
  * On return the device no longer accesses the memory, whatever the result.
  *
- * Return: 0, -ENODEV when the device is gone or in reset, -EIO when the bus refused an
- * access, -ETIMEDOUT, or -EINTR when the caller is being killed.
+ * Return: 0, -ENODEV when the device is gone, -EAGAIN when it is in reset, -EIO when the
+ * bus refused an access, -ETIMEDOUT, or -EINTR when the caller is being killed.
  */
 int xpu_engine_copy(struct xpu_device *xdev, u64 dst, u64 src, u64 len, u32 ctrl)
 {
@@ -156,12 +159,11 @@ static u64 xpu_engine_counter(struct xpu_engine *engine, enum xpu_counter n)
 
 int xpu_engine_query(struct xpu_engine *engine, struct xpu_query *query)
 {
-	int ret = 0;
+	int ret;
 
 	mutex_lock(&engine->lock);
-	if (READ_ONCE(engine->stopped)) {
-		ret = -ENODEV;
-	} else {
+	ret = READ_ONCE(engine->stopped);
+	if (!ret) {
 		query->dma_reads = xpu_engine_counter(engine, XPU_CNT_DMA_READS);
 		query->dma_read_bytes = xpu_engine_counter(engine, XPU_CNT_DMA_READ_BYTES);
 		query->dma_writes = xpu_engine_counter(engine, XPU_CNT_DMA_WRITES);
@@ -179,12 +181,13 @@ int xpu_engine_query(struct xpu_engine *engine, struct xpu_query *query)
 /**
  * xpu_engine_stop() - end the running command, and refuse new ones
  * @engine: engine
+ * @error: what the callers get, a negative errno
  *
  * When it returns nobody accesses the registers any more.
  */
-void xpu_engine_stop(struct xpu_engine *engine)
+void xpu_engine_stop(struct xpu_engine *engine, int error)
 {
-	WRITE_ONCE(engine->stopped, true);
+	smp_store_mb(engine->stopped, error);
 	complete(&engine->ended);
 	mutex_lock(&engine->lock);
 	mutex_unlock(&engine->lock);
@@ -194,7 +197,7 @@ void xpu_engine_stop(struct xpu_engine *engine)
 void xpu_engine_start(struct xpu_engine *engine)
 {
 	mutex_lock(&engine->lock);
-	WRITE_ONCE(engine->stopped, false);
+	WRITE_ONCE(engine->stopped, 0);
 	mutex_unlock(&engine->lock);
 }
 

@@ -118,7 +118,7 @@ err_put:
  */
 static void xpu_stop(struct xpu_device *xdev, bool unplug)
 {
-	xpu_engine_stop(&xdev->engine);
+	xpu_engine_stop(&xdev->engine, unplug ? -ENODEV : -EAGAIN);
 	down_write(&xdev->unplug_lock);
 	xdev->unplugged = unplug;
 	up_write(&xdev->unplug_lock);

@@ -66,7 +66,7 @@ struct xpu_vram_node {
  * @max_len: bytes of one command
  * @timeout: bound on one command, in jiffies
  * @tag: of the last command
- * @stopped: no command can be run: the device is gone, or in reset
+ * @stopped: why no command can be run, a negative errno; 0 if one can
  */
 struct xpu_engine {
 	void __iomem *regs;
@@ -75,7 +75,7 @@ struct xpu_engine {
 	u64 max_len;
 	unsigned long timeout;
 	u16 tag;
-	bool stopped;
+	int stopped;
 };
 
 /**
@@ -200,7 +200,7 @@ void xpu_vram_usage(struct xpu_vram *vram, u64 *free, u64 *largest);
 /* engine.c */
 int xpu_engine_init(struct xpu_device *xdev, void __iomem *regs);
 void xpu_engine_start(struct xpu_engine *engine);
-void xpu_engine_stop(struct xpu_engine *engine);
+void xpu_engine_stop(struct xpu_engine *engine, int error);
 void xpu_engine_irq(struct xpu_engine *engine);
 int xpu_engine_copy(struct xpu_device *xdev, u64 dst, u64 src, u64 len, u32 ctrl);
 int xpu_engine_query(struct xpu_engine *engine, struct xpu_query *query);

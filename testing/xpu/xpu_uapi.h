@@ -24,7 +24,8 @@
  *   EBUSY		the buffer is pinned where it is by an importer
  *   ETIMEDOUT		an importer did not finish with the buffer, or the copy engine
  *			with a command, in time
- *   EIO		the copy engine failed: the bus refused an access
+ *   EIO		the copy engine failed: the bus refused an access, or it needs a reset
+ *   EAGAIN		the device is being reset
  *   ENODEV		the device is gone, or the buffer is revoked
  *   EINTR, ERESTARTSYS	a signal arrived; a copy may be done in part
  * XPU_COPY also passes on what the exporter of a foreign DMA-buf returned.

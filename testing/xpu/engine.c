@@ -187,7 +187,7 @@ int xpu_engine_query(struct xpu_engine *engine, struct xpu_query *query)
  */
 void xpu_engine_stop(struct xpu_engine *engine, int error)
 {
-	smp_store_mb(engine->stopped, error);
+	smp_store_mb(engine->stopped, error); /* pairs with xpu_engine_command() */
 	complete(&engine->ended);
 	mutex_lock(&engine->lock);
 	mutex_unlock(&engine->lock);

@@ -9,8 +9,6 @@
 
 #include "pci-gone.h"
 
-extern const MemoryRegionOps unassigned_mem_ops;
-
 /* One access as the device makes it: it may fall apart into several targets. */
 typedef struct KiwiDma {
     KiwiState *k;
@@ -115,6 +113,7 @@ bool kiwi_dma_publish(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
     if (!dma_rw(&dma, addr, (void *)buf, last, true)) {
         return false;
     }
+    /* The last byte is seen after the others. */
     smp_wmb();
     return dma_rw(&dma, addr + last, (void *)buf + last, 1, true);
 }

@@ -22,6 +22,9 @@
 #include "kiwi_abi/queues.h"
 #include "kiwi_abi/regs.h"
 
+/* Of QEMU's memory core, which declares it for target code alone. */
+extern const MemoryRegionOps unassigned_mem_ops;
+
 /* What the models of this folder support. */
 #define KIWI_CAPS KIWI_CAP_DIAG
 

@@ -56,7 +56,8 @@ static void __attribute__((constructor)) kiwi_load(void)
                 "were compiled for (want " WANTED ")\n");
         exit(1);
     }
-    if (!dladdr(kiwi_load, &self) || !(slash = strrchr(self.dli_fname, '/')) ||
+    slash = dladdr(kiwi_load, &self) ? strrchr(self.dli_fname, '/') : NULL;
+    if (!slash ||
         snprintf(path, sizeof(path), "%.*s" MODELS,
                  (int)(slash + 1 - self.dli_fname), self.dli_fname) >=
         (int)sizeof(path)) {

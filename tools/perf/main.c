@@ -74,8 +74,10 @@ static uint64_t region_bytes(const struct options *o)
 
 /* Options ----------------------------------------------------------------- */
 
-enum { OPT_MIN = 256, OPT_MAX, OPT_PEER_MEM, OPT_PEER_PORT, OPT_PEER_GID, OPT_SIGNAL, OPT_INLINE,
-       OPT_ACK, OPT_STALL, OPT_JSON };
+enum {
+	OPT_MIN = 256, OPT_MAX, OPT_PEER_MEM, OPT_PEER_PORT, OPT_PEER_GID,
+	OPT_SIGNAL, OPT_INLINE, OPT_ACK, OPT_STALL, OPT_JSON,
+};
 
 static const struct option longs[] = {
 	{ "device", required_argument, NULL, 'd' },

@@ -29,7 +29,8 @@ static char *split(const char *where, const char **host, const char **port)
 	if (!copy)
 		return NULL;
 	*host = copy;
-	if (copy[0] == '[' && (end = strchr(copy, ']'))) {
+	end = copy[0] == '[' ? strchr(copy, ']') : NULL;
+	if (end) {
 		*end = 0;
 		*host = copy + 1;
 		if (end[1] == ':')

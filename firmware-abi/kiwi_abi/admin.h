@@ -188,7 +188,7 @@ enum kiwi_event {	/* kiwi_eqe.type; @id and @info by type */
 	KIWI_EV_COMPLETION	= 1,	/* id: CQ number */
 	KIWI_EV_CQ_ERROR	= 2,	/* id: CQ number; code: enum kiwi_cq_error */
 	KIWI_EV_QP_ERROR	= 3,	/* id: QP number; code: enum kiwi_cqe_status */
-	KIWI_EV_QP_ACCESS	= 4,	/* id: QP number; code: as above: a peer's request was refused */
+	KIWI_EV_QP_ACCESS	= 4,	/* id: QP number; code: as above; a request was refused */
 	KIWI_EV_QP_ESTABLISHED	= 5,	/* id: QP number: first packet received in RTR */
 	KIWI_EV_QP_DRAINED	= 6,	/* id: QP number: SQD reached, nothing in flight */
 	KIWI_EV_PORT_CHANGE	= 7,	/* id: port; code: enum kiwi_port_state */

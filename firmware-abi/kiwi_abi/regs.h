@@ -89,7 +89,7 @@ enum kiwi_health_syndrome {
 #define   KIWI_AQ_CFG_LOG2		0x000000ffU	/* entries of each, 2^n, n 2..max */
 #define   KIWI_AQ_CFG_VECTOR		0xffff0000U	/* MSI-X vector of completions */
 #define KIWI_REG_AQ_PI			0x118	/* u32, write: producer index, free-running */
-#define KIWI_REG_ACQ_CI			0x11c	/* u32, write: consumer index, free-running; arms the interrupt */
+#define KIWI_REG_ACQ_CI			0x11c	/* u32, write: consumer index; arms the interrupt */
 
 /* Event queue n: consumer index and arm */
 #define KIWI_REG_EQ_DB(n)		(0x1000 + 8 * (n))	/* u32, write */

@@ -260,7 +260,16 @@ static void run_command(KiwiState *k, const struct kiwi_aq_entry *e)
     }
 }
 
-static void aq_bh(void *opaque)
+/*
+ * In virtual time: nothing is executed while the machine stands still, and when
+ * instructions are counted a command ends at the same one each time.
+ */
+static void aq_schedule(KiwiState *k)
+{
+    timer_mod(k->aq.timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL));
+}
+
+static void aq_run(void *opaque)
 {
     KiwiState *k = opaque;
     struct kiwi_aq_entry e;
@@ -283,7 +292,7 @@ static void aq_bh(void *opaque)
         k->aq.ci++;
         run_command(k, &e);
     }
-    qemu_bh_schedule(k->aq.bh);
+    aq_schedule(k);
 }
 
 /*
@@ -294,7 +303,7 @@ void kiwi_aq_produce(KiwiState *k, uint32_t pi)
 {
     if (kiwi_running(k)) {
         k->aq.pi = pi;
-        qemu_bh_schedule(k->aq.bh);
+        aq_schedule(k);
     }
 }
 
@@ -319,16 +328,16 @@ void kiwi_aq_enable(KiwiState *k)
 
 void kiwi_aq_disable(KiwiState *k)
 {
-    qemu_bh_cancel(k->aq.bh);
+    timer_del(k->aq.timer);
     k->aq.ready = false;
 }
 
 void kiwi_aq_init(KiwiState *k)
 {
-    k->aq.bh = qemu_bh_new(aq_bh, k);
+    k->aq.timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, aq_run, k);
 }
 
 void kiwi_aq_exit(KiwiState *k)
 {
-    qemu_bh_delete(k->aq.bh);
+    timer_free(k->aq.timer);
 }

@@ -140,7 +140,7 @@ struct KiwiState {
         uint32_t ci;            /* commands taken */
         uint32_t reply_pi;      /* completions written */
         uint32_t reply_ci;      /* consumed, as ACQ_CI told */
-        QEMUBH *bh;
+        QEMUTimer *timer;
         KiwiCall call;
     } aq;
     uint64_t host_caps;

@@ -62,7 +62,11 @@ static void connect_to(struct side *s, const struct side *peer)
 int main(int argc, char **argv)
 {
 	struct side here = { 0 }, there = { 0 };
-	struct kiwi_send_wr wr = { .opcode = KIWI_WQE_WRITE, .flags = KIWI_WQE_SIGNALED, .num_sg = 1 };
+	struct kiwi_send_wr wr = {
+		.opcode = KIWI_WQE_WRITE,
+		.flags = KIWI_WQE_SIGNALED,
+		.num_sg = 1,
+	};
 	struct kiwi_sg sg;
 	struct kiwi_wc wc;
 

@@ -140,13 +140,15 @@ bool fake_complete(const struct kiwi_cq *cq, const struct kiwi_cqe *cqe)
 	struct kiwi_cq_ci *ci = (void *)(uintptr_t)(arg->mem.addr + arg->ci_offset);
 	struct kiwi_cqe *slot = (struct kiwi_cqe *)(uintptr_t)arg->mem.addr +
 				produced % entries;
+	uint8_t flags;
 
 	if (produced - __atomic_load_n(&ci->ci, __ATOMIC_ACQUIRE) >= entries)
 		return false;
 	memcpy(slot, cqe, offsetof(struct kiwi_cqe, flags));
-	__atomic_store_n(&slot->flags,
-			 (cqe->flags & ~KIWI_CQE_PHASE) | (produced / entries % 2 ? 0 : KIWI_CQE_PHASE),
-			 __ATOMIC_RELEASE);
+	flags = cqe->flags & (uint8_t)~KIWI_CQE_PHASE;
+	if (produced / entries % 2 == 0)
+		flags |= KIWI_CQE_PHASE;
+	__atomic_store_n(&slot->flags, flags, __ATOMIC_RELEASE);
 	objects[cq->id].produced++;
 	return true;
 }

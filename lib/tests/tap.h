@@ -9,7 +9,7 @@
 bool ok(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A condition that holds in every turn of a loop: silent while it does; say() prints the sum. */
-#define holds(cond) holds_(cond, #cond, __FILE__, __LINE__)
+#define holds(cond) holds_(!!(cond), #cond, __FILE__, __LINE__)
 bool holds_(bool good, const char *what, const char *file, int line);
 
 /* One line for all holds() since the last say(). */

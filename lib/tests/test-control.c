@@ -30,7 +30,8 @@ static void test_names(void)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		holds(kiwi_open(bad[i], &dev) == -EINVAL);
 	say("device names");
-	ok(kiwi_open("snic99998", &dev) == -ENOENT && says("snic99998"), "a device that is not there");
+	ok(kiwi_open("snic99998", &dev) == -ENOENT && says("snic99998"),
+	   "a device that is not there");
 	kiwi_close(NULL);
 }
 
@@ -50,9 +51,11 @@ static void test_errors(void)
 	   says("RLIMIT_MEMLOCK 64 KiB, 1 MiB wanted") && says("snic7"),
 	   "the kernel's words are passed on");
 	fake_fail(_IOC_NR(KIWI_SNIC_MR_REG), 1, EFAULT, NULL);
-	ok(kiwi_mr_reg(f.pd, &f, 1, 0, &mr) == -EFAULT && says(strerror(EFAULT)) && says("register MR"),
+	ok(kiwi_mr_reg(f.pd, &f, 1, 0, &mr) == -EFAULT && says(strerror(EFAULT)) &&
+	   says("register MR"),
 	   "without words of the kernel the errno speaks");
-	ok(kiwi_query_port(f.dev, 3, &port) == -EINVAL && says("query port"), "a port that is not there");
+	ok(kiwi_query_port(f.dev, 3, &port) == -EINVAL && says("query port"),
+	   "a port that is not there");
 
 	ok(kiwi_cq_create(f.dev, &cq_config, &cq) == -EINVAL && says("4097") && says("4096"),
 	   "too many CQ entries: value and limit");
@@ -72,9 +75,11 @@ static void test_errors(void)
 	qp_config.recv_sge = 1;
 	qp_config.send_cq = NULL;
 	ok(kiwi_qp_create(f.pd, &qp_config, &qp) == -EINVAL && says("CQ"), "no CQ");
-	ok(kiwi_query_gid(f.dev, 1, 8, &gid) == -EINVAL && says("index 8"), "a GID index too large");
+	ok(kiwi_query_gid(f.dev, 1, 8, &gid) == -EINVAL && says("index 8"),
+	   "a GID index too large");
 	ok(kiwi_query_gid(f.dev, 1, 256, &gid) == -EINVAL, "a GID index of more than 8 bits");
-	ok(kiwi_set_port(f.dev, 1, 1, 256 + KIWI_MTU_256) == -EINVAL, "an MTU code of more than 8 bits");
+	ok(kiwi_set_port(f.dev, 1, 1, 256 + KIWI_MTU_256) == -EINVAL,
+	   "an MTU code of more than 8 bits");
 	kiwi_close(f.dev);
 }
 
@@ -105,7 +110,8 @@ static void test_gids(void)
 		holds(kiwi_mtu_bytes(i + 1) == 256U << i);
 		holds(kiwi_mtu_code(256U << i) == i + 1);
 	}
-	holds(!kiwi_mtu_bytes(0) && !kiwi_mtu_bytes(6) && !kiwi_mtu_code(0) && !kiwi_mtu_code(1500));
+	holds(!kiwi_mtu_bytes(0) && !kiwi_mtu_bytes(6));
+	holds(!kiwi_mtu_code(0) && !kiwi_mtu_code(1500));
 	say("MTU codes");
 	kiwi_close(f.dev);
 }
@@ -127,7 +133,8 @@ static void test_connect(void)
 	c.dmac[5] = 8;
 	need(kiwi_qp_connect(f.qp, &c));
 	step = fake_modify(n);
-	ok(step->state == KIWI_QPS_INIT && step->mask == 0x0d && step->port == 1 && step->access == 0x0e,
+	ok(step->state == KIWI_QPS_INIT && step->mask == 0x0d && step->port == 1 &&
+	   step->access == 0x0e,
 	   "RESET to INIT: port and rights");
 	step = fake_modify(n + 1);
 	ok(step->state == KIWI_QPS_RTR && step->mask == 0x5171 && step->dest_qpn == 0x123456 &&
@@ -148,7 +155,10 @@ static void test_events(void)
 {
 	struct fixture f = fixture_open(8, 8, 4, 1);
 	struct kiwi_snic_event in = {
-		.type = KIWI_SNIC_EVENT_QP_ERROR, .id = 3, .user_data = 77, .code = KIWI_CQE_ST_FATAL_ERR,
+		.type = KIWI_SNIC_EVENT_QP_ERROR,
+		.id = 3,
+		.user_data = 77,
+		.code = KIWI_CQE_ST_FATAL_ERR,
 	}, out;
 
 	ok(kiwi_next_event(f.dev, &out, 0) == 0, "no event");
@@ -265,7 +275,7 @@ static void test_memory(void)
 
 	for (i = 0; i < 6; i++) {
 		p = kiwi_memory_alloc(sizes[i]);
-		if (!holds(p != NULL))
+		if (!holds(p))
 			break;
 		holds((uintptr_t)p % (sizes[i] >= 2 << 20 ? 2 << 20 : 4096) == 0);
 		holds(!p[0] && !p[sizes[i] - 1]);

@@ -42,7 +42,8 @@ static void test_stride(uint32_t wanted, unsigned int shift)
 		struct kiwi_recv_wr wr = { .wr_id = 0x99 + turn, .sg = sg };
 		unsigned char *e = ring + turn % 8 * stride;
 
-		wr.num_sg = n = turn % (max + 1);
+		n = turn % (max + 1);
+		wr.num_sg = n;
 		memset(ring, 0xee, 8 * stride);
 		holds(kiwi_post_recv(f.qp, &wr) == 0);
 		holds(le(e, 8) == wr.wr_id);

@@ -8,7 +8,7 @@
 
 /* @key: NULL inside an array, and for the outermost value. */
 void json_open(const char *key, char bracket);		/* '{' or '[' */
-void json_close(char bracket);				/* '}' or ']'; a newline after the outermost */
+void json_close(char bracket);				/* '}' or ']' */
 void json_string(const char *key, const char *value);
 void json_number(const char *key, uint64_t value);
 void json_real(const char *key, double value);

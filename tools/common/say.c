@@ -55,9 +55,15 @@ unsigned long long number_arg(const char *what, const char *text, unsigned long 
 	errno = 0;
 	n = strtoull(text, &end, 0);
 	switch (toupper((unsigned char)*end)) {
-	case 'K': shift = 10; break;
-	case 'M': shift = 20; break;
-	case 'G': shift = 30; break;
+	case 'K':
+		shift = 10;
+		break;
+	case 'M':
+		shift = 20;
+		break;
+	case 'G':
+		shift = 30;
+		break;
 	}
 	if (shift)
 		end++;

@@ -141,7 +141,7 @@ void sysfs_pci(char value[SYSFS_VALUE], const char *device)
 	char path[PATH_MAX], target[PATH_MAX], *slash;
 	ssize_t len;
 
-	strcpy(value, "?");
+	snprintf(value, SYSFS_VALUE, "?");
 	if (snprintf(path, sizeof(path), "%s/%s/device", sysfs_root(), device) >= PATH_MAX)
 		return;
 	len = readlink(path, target, sizeof(target) - 1);

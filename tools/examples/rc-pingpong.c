@@ -84,7 +84,9 @@ static unsigned char *buffer(struct kiwi_pd *pd, struct kiwi_mr **mr)
 static void open_all(void)
 {
 	struct kiwi_cq_config cq_config = { .entries = o.rx_depth + 1, .event_fd = -1 };
-	struct kiwi_qp_config qp_config = { .sq_units = 16, .rq_entries = o.rx_depth, .recv_sge = 1 };
+	struct kiwi_qp_config qp_config = {
+		.sq_units = 16, .rq_entries = o.rx_depth, .recv_sge = 1,
+	};
 	struct kiwi_pd *pd;
 	uint64_t i, page = (uint64_t)sysconf(_SC_PAGESIZE);
 
@@ -271,7 +273,9 @@ static int accept_tcp(struct addrinfo *list)
 
 static void exchange(const struct destination *mine, struct destination *peer)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = o.server ? 0 : AI_PASSIVE };
+	struct addrinfo hints = {
+		.ai_socktype = SOCK_STREAM, .ai_flags = o.server ? 0 : AI_PASSIVE,
+	};
 	char done[MESSAGE];
 	struct addrinfo *list;
 	int rc, fd;
@@ -334,8 +338,9 @@ static void check_received(uint64_t count)
 
 	for (i = 0; i < o.size; i++)
 		if (recv_buffer[i] != send_buffer[i])
-			die("message %llu: byte %llu is 0x%02x, not 0x%02x", (unsigned long long)count,
-			    (unsigned long long)i, recv_buffer[i], send_buffer[i]);
+			die("message %llu: byte %llu is 0x%02x, not 0x%02x",
+			    (unsigned long long)count, (unsigned long long)i, recv_buffer[i],
+			    send_buffer[i]);
 	memset(recv_buffer, NOT_RECEIVED, o.size);
 }
 
@@ -344,7 +349,7 @@ static double now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static int wait_for_completions(struct kiwi_wc *wc, int n)
@@ -386,7 +391,8 @@ static void play(void)
 		got = wait_for_completions(wc, 2);
 		for (i = 0; i < got; i++) {
 			if (wc[i].status != KIWI_CQE_ST_OK)
-				die("%s: %s (vendor error %u)", wc[i].wr_id == SEND_ID ? "send" : "receive",
+				die("%s: %s (vendor error %u)",
+				    wc[i].wr_id == SEND_ID ? "send" : "receive",
 				    kiwi_status_text(wc[i].status), wc[i].vendor_err);
 			if (wc[i].wr_id == SEND_ID) {
 				sent++;
@@ -460,20 +466,47 @@ static void parse(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "p:d:i:s:m:r:n:eg:cM:u:h", longs, NULL)) != -1) {
 		switch (c) {
-		case 'p': o.port = optarg; break;
-		case 'd': o.device = optarg; break;
-		case 'i': o.device_port = (unsigned int)number_arg("port", optarg, 1, 255); break;
-		case 's': o.size = number_arg("size", optarg, 1, 1U << 30); break;
-		case 'm': o.mtu = (unsigned int)number_arg("MTU", optarg, 256, 4096); break;
-		case 'r': o.rx_depth = (uint32_t)number_arg("depth", optarg, 2, 1U << 14); break;
-		case 'n': o.iters = number_arg("count", optarg, 1, 1ULL << 40); break;
-		case 'e': o.events = true; break;
-		case 'g': o.gid_index = (unsigned int)number_arg("GID index", optarg, 0, 255); break;
-		case 'c': o.check = true; break;
-		case 'M': o.mac = optarg; break;
-		case 'u': o.ack_timeout = (unsigned int)number_arg("ACK timeout", optarg, 0, 31); break;
-		case 'h': usage(); exit(0);
-		default: die_usage("what is meant?");
+		case 'p':
+			o.port = optarg;
+			break;
+		case 'd':
+			o.device = optarg;
+			break;
+		case 'i':
+			o.device_port = (unsigned int)number_arg("port", optarg, 1, 255);
+			break;
+		case 's':
+			o.size = number_arg("size", optarg, 1, 1U << 30);
+			break;
+		case 'm':
+			o.mtu = (unsigned int)number_arg("MTU", optarg, 256, 4096);
+			break;
+		case 'r':
+			o.rx_depth = (uint32_t)number_arg("depth", optarg, 2, 1U << 14);
+			break;
+		case 'n':
+			o.iters = number_arg("count", optarg, 1, 1ULL << 40);
+			break;
+		case 'e':
+			o.events = true;
+			break;
+		case 'g':
+			o.gid_index = (unsigned int)number_arg("GID index", optarg, 0, 255);
+			break;
+		case 'c':
+			o.check = true;
+			break;
+		case 'M':
+			o.mac = optarg;
+			break;
+		case 'u':
+			o.ack_timeout = (unsigned int)number_arg("ACK timeout", optarg, 0, 31);
+			break;
+		case 'h':
+			usage();
+			exit(0);
+		default:
+			die_usage("what is meant?");
 		}
 	}
 	if (!kiwi_mtu_code(o.mtu))
@@ -514,8 +547,8 @@ int main(int argc, char **argv)
 	printf("%llu bytes in %.2f seconds = %.2f Mbit/sec\n",
 	       (unsigned long long)(o.size * o.iters * 2), seconds,
 	       (double)(o.size * o.iters * 2) * 8 / seconds / 1e6);
-	printf("%llu iters in %.2f seconds = %.2f usec/iter\n", (unsigned long long)o.iters, seconds,
-	       seconds * 1e6 / (double)o.iters);
+	printf("%llu iters in %.2f seconds = %.2f usec/iter\n", (unsigned long long)o.iters,
+	       seconds, seconds * 1e6 / (double)o.iters);
 	kiwi_close(dev);
 	kiwi_memory_free(send_buffer, o.size);
 	kiwi_memory_free(recv_buffer, o.size);

@@ -20,7 +20,8 @@ static const struct command {
 	{ NULL, "show", cmd_show, "DEV", "identity, limits, ports and GIDs" },
 	{ NULL, "counters", cmd_counters, "DEV [port N]", "counters of the ports" },
 	{ NULL, "diag", cmd_diag, "DEV", "diagnostic counters of the device" },
-	{ "port", "set", cmd_port_set, "DEV N [up|down] [mtu BYTES]", "enable a port, set its MTU" },
+	{ "port", "set", cmd_port_set, "DEV N [up|down] [mtu BYTES]",
+	  "enable a port, set its MTU" },
 	{ "gid", "list", cmd_gid_list, "DEV [N]", "GID tables of the ports" },
 	{ "gid", "set", cmd_gid_set, "DEV N INDEX ADDRESS|none", "set an entry of a GID table" },
 	{ "gid", "clear", cmd_gid_clear, "DEV N INDEX", "clear an entry" },
@@ -64,14 +65,13 @@ int main(int argc, char **argv)
 	int words, rc;
 
 	for (argv++, argc--; argc && argv[0][0] == '-'; argv++, argc--) {
-		if (!strcmp(argv[0], "--json")) {
-			as_json = true;
-		} else if (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")) {
+		if (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")) {
 			usage(stdout);
 			return 0;
-		} else {
-			die_usage("no option '%s'", argv[0]);
 		}
+		if (strcmp(argv[0], "--json"))
+			die_usage("no option '%s'", argv[0]);
+		as_json = true;
 	}
 	if (!argc) {
 		usage(stderr);

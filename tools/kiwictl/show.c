@@ -60,8 +60,8 @@ int cmd_list(int argc, char **argv)
 			json_string("name", name);
 		} else {
 			if (!found)
-				printf("%-8s %-18s %-10s %-5s %-5s %s\n", "NAME", "SERIAL", "FIRMWARE",
-				       "ABI", "PORTS", "PCI");
+				printf("%-8s %-18s %-10s %-5s %-5s %s\n", "NAME", "SERIAL",
+				       "FIRMWARE", "ABI", "PORTS", "PCI");
 			printf("%-8s", name);
 		}
 		for (k = 0; k < 3; k++) {

@@ -44,7 +44,7 @@ static double seconds_now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 /* Work requests ----------------------------------------------------------- */
@@ -262,7 +262,7 @@ static uint64_t check_window(struct run *r, uint64_t first, uint64_t n)
 	enum op op = r->o->work.op;
 	uint64_t i, bad = 0;
 
-	if (op != OP_READ && !IS_ATOMIC(op))
+	if (op != OP_READ && !is_atomic(op))
 		return 0;
 	mem_cpu_begin(&r->end->mem);
 	for (i = first; i < first + n; i++)
@@ -364,11 +364,11 @@ bool load_run(struct end *end, struct peer *peer, const struct options *o, uint6
 	*res = (struct result){ .size = size, .iterations = iterations };
 	res->same_device = peer->target && peer->target->end.dev &&
 			   !strcmp(device, kiwi_device_name(peer->target->end.dev));
-	if (verify && IS_ATOMIC(o->work.op))
+	if (verify && is_atomic(o->work.op))
 		r.words = calloc(r.layout.slots, sizeof(*r.words));
 	if (o->latency)
 		r.ticks = calloc(iterations, sizeof(*r.ticks));
-	if ((verify && IS_ATOMIC(o->work.op) && !r.words) || (o->latency && !r.ticks)) {
+	if ((verify && is_atomic(o->work.op) && !r.words) || (o->latency && !r.ticks)) {
 		complain("no memory for %" PRIu64 " iterations", iterations);
 		goto out;
 	}

@@ -190,7 +190,8 @@ static void parse_option(struct options *o, int c)
 		o->peer.mem = optarg;
 		break;
 	case 's':
-		o->min_size = o->max_size = number_arg("size", optarg, 1, 1ULL << 31);
+		o->min_size = number_arg("size", optarg, 1, 1ULL << 31);
+		o->max_size = o->min_size;
 		break;
 	case 'a':
 		o->min_size = SWEEP_MIN;
@@ -258,8 +259,10 @@ static void check_options(struct options *o)
 		o->min_size = o->max_size ? SWEEP_MIN : DEFAULT_SIZE;
 	if (!o->max_size)
 		o->max_size = o->min_size;
-	if (IS_ATOMIC(o->work.op))
-		o->min_size = o->max_size = 8;
+	if (is_atomic(o->work.op)) {
+		o->min_size = 8;
+		o->max_size = 8;
+	}
 	if (o->min_size > o->max_size)
 		die_usage("sizes %llu to %llu", (unsigned long long)o->min_size,
 			  (unsigned long long)o->max_size);

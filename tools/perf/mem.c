@@ -20,7 +20,9 @@ bool mem_alloc(struct mem *mem, const char *spec, size_t size)
 	for (i = 0; i < COUNT; i++) {
 		if (strlen(providers[i]->name) != len || strncmp(spec, providers[i]->name, len))
 			continue;
-		*mem = (struct mem){ .provider = providers[i], .size = size, .dmabuf = -1, .device = -1 };
+		*mem = (struct mem){
+			.provider = providers[i], .size = size, .dmabuf = -1, .device = -1,
+		};
 		return providers[i]->alloc(mem, spec[len] ? spec + len + 1 : NULL, size);
 	}
 	complain("no memory is named '%s'", spec);

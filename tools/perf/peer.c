@@ -226,7 +226,7 @@ static bool layout_fits(const struct layout *l, const struct work *work)
 	return l->size && l->size <= UINT32_MAX && l->size < l->stride &&
 	       l->stride <= work->bytes && l->slots && l->slots <= work->depth &&
 	       l->slots <= work->bytes / l->stride && l->stride % 8 == 0 &&
-	       (!IS_ATOMIC(work->op) || l->size == 8);
+	       (!is_atomic(work->op) || l->size == 8);
 }
 
 /* One command of the client. False at the end. */

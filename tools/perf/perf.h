@@ -18,7 +18,10 @@ enum op {
 	OP_COUNT
 };
 
-#define IS_ATOMIC(op) ((op) == OP_FETCH_ADD || (op) == OP_CMP_SWAP)
+static inline bool is_atomic(enum op op)
+{
+	return op == OP_FETCH_ADD || op == OP_CMP_SWAP;
+}
 
 extern const char *const op_names[OP_COUNT];
 

@@ -40,7 +40,7 @@ bool target_prepare(struct target *t, struct layout layout)
 		return true;
 	mem_cpu_begin(&t->end.mem);
 	guards_fill(t->end.mem.cpu, &t->layout);
-	for (i = 0; IS_ATOMIC(work->op) && i < t->layout.slots; i++) {
+	for (i = 0; is_atomic(work->op) && i < t->layout.slots; i++) {
 		t->words[i] = i;
 		memcpy(slot_cpu(&t->end, &t->layout, i), &t->words[i], 8);
 	}
@@ -101,8 +101,9 @@ bool target_progress(struct target *t)
 			tell_completion(&t->end, &wc[i]);
 			t->failed = true;
 		} else if (wc[i].wr_id != t->received || wc[i].byte_len != t->layout.size) {
-			complain(WHO ": receive %" PRIu64 " of %u bytes, not %" PRIu64 " of %" PRIu64,
-				 (uint64_t)wc[i].wr_id, wc[i].byte_len, t->received, t->layout.size);
+			complain(WHO ": receive %" PRIu64 " of %u bytes, not %" PRIu64 " of %"
+				 PRIu64, (uint64_t)wc[i].wr_id, wc[i].byte_len, t->received,
+				 t->layout.size);
 			t->failed = true;
 		}
 		t->received++;
@@ -160,7 +161,7 @@ bool target_check(struct target *t, uint64_t first, uint64_t n, uint64_t *bad)
 		return true;
 	mem_cpu_begin(&t->end.mem);
 	for (i = first; i < first + n; i++) {
-		if (IS_ATOMIC(work->op))
+		if (is_atomic(work->op))
 			*bad += !word_is_right(t, i);
 		else
 			*bad += !pattern_check(slot_cpu(&t->end, &t->layout, i), t->layout.size, i,

@@ -9,7 +9,10 @@
 #define WIRE_PORT	"18516"
 #define WIRE_LINE	512
 
-/* These tell what went wrong before they return -1 or false. @where: HOST, HOST:PORT, [HOST]:PORT */
+/*
+ * These tell what went wrong before they return -1 or false.
+ * @where: HOST, HOST:PORT or [HOST]:PORT
+ */
 int wire_connect(const char *where);
 int wire_accept(const char *port);
 

@@ -552,7 +552,7 @@ static inline int kiwi_poll_cq(struct kiwi_cq *cq, struct kiwi_wc *wc, int n)
 	do {
 		struct kiwi_qp *qp = kiwi_qp_of_(cq, cqe->qpn);
 
-		if (kiwi_likely_(qp != NULL)) {
+		if (kiwi_likely_(qp)) {
 			memcpy(wc, cqe, KIWI_WC_HEAD_);
 			wc->flags = cqe->flags;
 			wc->qp = qp;

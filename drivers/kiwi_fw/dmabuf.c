@@ -80,25 +80,6 @@ static const struct dma_buf_attach_ops kiwi_fw_dmabuf_attach_ops = {
 	.invalidate_mappings = kiwi_fw_dmabuf_invalidate,
 };
 
-static int kiwi_fw_dmabuf_lock(struct kiwi_fw_mem *mem)
-{
-	struct kiwi_fw_dmabuf *buf = container_of(mem, struct kiwi_fw_dmabuf, mem);
-	struct dma_resv *resv = buf->attach->dmabuf->resv;
-
-	dma_resv_lock(resv, NULL);
-	if (buf->sgt)
-		return 0;
-	dma_resv_unlock(resv);
-	return -EREMOTEIO;
-}
-
-static void kiwi_fw_dmabuf_unlock(struct kiwi_fw_mem *mem)
-{
-	struct kiwi_fw_dmabuf *buf = container_of(mem, struct kiwi_fw_dmabuf, mem);
-
-	dma_resv_unlock(buf->attach->dmabuf->resv);
-}
-
 static void kiwi_fw_dmabuf_release(struct kiwi_fw_mem *mem)
 {
 	struct kiwi_fw_dmabuf *buf = container_of(mem, struct kiwi_fw_dmabuf, mem);
@@ -114,8 +95,6 @@ static void kiwi_fw_dmabuf_release(struct kiwi_fw_mem *mem)
 
 static const struct kiwi_fw_mem_ops kiwi_fw_dmabuf_ops = {
 	.release = kiwi_fw_dmabuf_release,
-	.lock = kiwi_fw_dmabuf_lock,
-	.unlock = kiwi_fw_dmabuf_unlock,
 };
 
 /* The addresses are known when the buffer is mapped, the content is there when it has arrived. */

@@ -106,31 +106,6 @@ void kiwi_fw_mem_free_runs(struct kiwi_fw_mem *mem)
 }
 
 /**
- * kiwi_fw_mem_lock() - keep the memory from being revoked
- * @mem: memory
- *
- * May sleep. Commands may be issued with it held.
- *
- * Return: 0, or -EREMOTEIO if it has been revoked: it is not locked then.
- */
-int kiwi_fw_mem_lock(struct kiwi_fw_mem *mem)
-{
-	return mem->ops->lock ? mem->ops->lock(mem) : 0;
-}
-EXPORT_SYMBOL_NS_GPL(kiwi_fw_mem_lock, "KIWI_FW");
-
-/**
- * kiwi_fw_mem_unlock() - undo kiwi_fw_mem_lock()
- * @mem: memory
- */
-void kiwi_fw_mem_unlock(struct kiwi_fw_mem *mem)
-{
-	if (mem->ops->unlock)
-		mem->ops->unlock(mem);
-}
-EXPORT_SYMBOL_NS_GPL(kiwi_fw_mem_unlock, "KIWI_FW");
-
-/**
  * kiwi_fw_mem_release() - give memory back
  * @mem: memory that the device no longer reaches
  */

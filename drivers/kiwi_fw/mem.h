@@ -10,13 +10,9 @@ struct sg_table;
 /**
  * struct kiwi_fw_mem_ops - a kind of memory
  * @release: gives back all but the runs
- * @lock: excludes revocation; NULL where there is none
- * @unlock: undoes @lock
  */
 struct kiwi_fw_mem_ops {
 	void (*release)(struct kiwi_fw_mem *mem);
-	int (*lock)(struct kiwi_fw_mem *mem);
-	void (*unlock)(struct kiwi_fw_mem *mem);
 };
 
 /* mem.c */

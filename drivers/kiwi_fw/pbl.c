@@ -76,7 +76,7 @@ static unsigned int kiwi_fw_pbl_count_tables(const struct kiwi_fw_pbl_layout *la
 /**
  * kiwi_fw_pbl_build() - describe memory to the device
  * @fw: device
- * @mem: memory; it is locked, or cannot be revoked
+ * @mem: memory
  * @limits: of the device
  * @pbl: the description
  * @err: with -ENOSPC: the pages needed and the limit; may be NULL

@@ -199,10 +199,8 @@ struct kiwi_fw_mem {
  * returns, by commands if need be; kiwi_fw unmaps after that. The callback is never
  * running nor called once kiwi_fw_mem_release() has returned.
  *
- * The command that hands the memory to the device, and the one that takes it back, are issued
- * between kiwi_fw_mem_lock(), which fails with -EREMOTEIO after revocation, and
- * kiwi_fw_mem_unlock(): these exclude @revoked (by the reservation lock; nothing for user
- * memory). Locks that @revoked takes must not be held when a function of this group is called.
+ * Whoever hands the memory to the device does so below a lock that @revoked takes too, and
+ * not after it was called. Such locks must not be held when a function of this group is called.
  *
  * @err: what was asked and the limit it broke, for -EINVAL, -ENOMEM and -ENOSPC if there is one
  */
@@ -211,8 +209,6 @@ struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, b
 struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u64 length,
 				       bool writable, void (*revoked)(void *arg), void *arg,
 				       struct kiwi_fw_err *err);
-int kiwi_fw_mem_lock(struct kiwi_fw_mem *mem);
-void kiwi_fw_mem_unlock(struct kiwi_fw_mem *mem);
 void kiwi_fw_mem_release(struct kiwi_fw_mem *mem);
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ports as QEMU NICs. Frames received go through a ring to a bottom half, since
- * QEMU calls us in the middle of whatever the sender is doing.
+ * Ports as QEMU NICs. Frames received wait in a ring, since QEMU calls us in the
+ * middle of whatever the sender is doing.
  */
 #include "snic.h"
 #include "qemu/bswap.h"
@@ -18,7 +18,7 @@ typedef struct SnicRxSlot {
 } SnicRxSlot;
 
 struct SnicRx {
-    QEMUBH *bh;
+    SnicWork work;
     uint32_t head;
     uint32_t count;
     bool refused;               /* the backend has frames for us */
@@ -42,7 +42,8 @@ static bool to_us(const SnicPort *port, const uint8_t *frame)
 bool snic_port_can_send(const SnicPort *port)
 {
     return !snic_port_active(port) ||
-           qemu_can_send_packet(qemu_get_queue(port->nic));
+           (port->rx->count < RX_SLOTS &&
+            qemu_can_send_packet(qemu_get_queue(port->nic)));
 }
 
 /* No network carries a frame back to where it came from, so the port does. */
@@ -101,7 +102,7 @@ static void rx_frame(SnicPort *port, const uint8_t *frame, size_t len)
     }
 }
 
-static void rx_bh(void *opaque)
+static int64_t rx_work(void *opaque)
 {
     SnicPort *port = opaque;
     SnicRx *rx = port->rx;
@@ -117,13 +118,11 @@ static void rx_bh(void *opaque)
             rx->count--;
         }
     }
-    if (rx->count) {
-        qemu_bh_schedule(rx->bh);
-    }
     if (rx->refused) {
         rx->refused = false;
         qemu_flush_queued_packets(qemu_get_queue(port->nic));
     }
+    return rx->count ? 0 : -1;
 }
 
 static bool net_can_receive(NetClientState *nc)
@@ -159,7 +158,7 @@ static ssize_t net_receive(NetClientState *nc, const uint8_t *buf, size_t size)
     slot->len = size;
     memcpy(slot->frame, buf, size);
     rx->count++;
-    qemu_bh_schedule(rx->bh);
+    snic_work_kick(&rx->work);
     return size;
 }
 
@@ -190,7 +189,7 @@ void snic_net_init(SnicPort *port)
         name = g_strdup_printf("%s.port%u", dev->id, port->number);
     }
     port->rx = g_new0(SnicRx, 1);
-    port->rx->bh = qemu_bh_new_guarded(rx_bh, port, &dev->mem_reentrancy_guard);
+    snic_work_init(&port->rx->work, port->s, rx_work, port);
     qemu_macaddr_default_if_unset(&port->conf.macaddr);
     port->nic = qemu_new_nic(&net_info, &port->conf, TYPE_KIWI_SNIC, name,
                              &dev->mem_reentrancy_guard, port);
@@ -200,6 +199,6 @@ void snic_net_init(SnicPort *port)
 void snic_net_exit(SnicPort *port)
 {
     qemu_del_nic(port->nic);
-    qemu_bh_delete(port->rx->bh);
+    snic_work_exit(&port->rx->work);
     g_free(port->rx);
 }

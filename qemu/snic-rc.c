@@ -22,9 +22,7 @@ void rc_activate(SnicQp *qp)
         rc->active = true;
         QTAILQ_INSERT_TAIL(&dev->active, rc, link);
     }
-    if (!timer_pending(dev->timer)) {
-        timer_mod(dev->timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL));
-    }
+    snic_work_kick(&dev->work);
 }
 
 static bool step(SnicQp *qp)
@@ -63,46 +61,38 @@ static bool turn(SnicQp *qp)
  * round comes after that. Where the clock counts instructions, no time passes
  * by itself, and the guest would have no turn.
  */
-static void link_take(SnicState *s, int64_t start_ns)
+static int64_t link_busy_ns(SnicState *s, int64_t start_ns)
 {
     SnicRcDevice *dev = s->rc;
+    int64_t now_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 
     dev->link_free_ns = MAX(dev->link_free_ns, start_ns) +
                         dev->sent * 8000 / s->link_mbps;
+    return MAX(dev->link_free_ns - now_ns, 0);
 }
 
-static void engine_round(void *opaque)
+static int64_t engine_round(void *opaque)
 {
     SnicState *s = opaque;
     SnicRcDevice *dev = s->rc;
-    MemReentrancyGuard *guard = &DEVICE(s)->mem_reentrancy_guard;
-    int64_t next_ns, now_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-    bool busy = false;
+    int64_t start_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    int64_t delay_ns = 0;
     SnicRc *rc;
 
     if (!snic_running(s)) {
-        return;
+        return -1;
     }
-    guard->engaged_in_io = true;
     dev->sent = 0;
     for (int i = 0; i < ROUND_TURNS && (rc = QTAILQ_FIRST(&dev->active)); i++) {
         QTAILQ_REMOVE(&dev->active, rc, link);
         rc->active = false;
         if (!turn(rc->qp)) {
             rc_activate(rc->qp);
-            busy = true;
+            delay_ns = PORT_BUSY_NS;
         }
     }
-    guard->engaged_in_io = false;
-
-    link_take(s, now_ns);
-    if (!QTAILQ_EMPTY(&dev->active)) {
-        next_ns = dev->link_free_ns;
-        if (busy) {
-            next_ns += PORT_BUSY_NS;
-        }
-        timer_mod(dev->timer, next_ns);
-    }
+    delay_ns += link_busy_ns(s, start_ns);
+    return QTAILQ_EMPTY(&dev->active) ? -1 : delay_ns;
 }
 
 /* --- Frames -------------------------------------------------------------- */
@@ -295,12 +285,12 @@ void snic_rc_init(SnicState *s)
     s->rc = g_new0(SnicRcDevice, 1);
     s->rc->s = s;
     QTAILQ_INIT(&s->rc->active);
-    s->rc->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, engine_round, s);
+    snic_work_init(&s->rc->work, s, engine_round, s);
 }
 
 void snic_rc_exit(SnicState *s)
 {
-    timer_free(s->rc->timer);
+    snic_work_exit(&s->rc->work);
     g_free(s->rc);
     s->rc = NULL;
 }

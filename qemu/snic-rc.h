@@ -144,7 +144,7 @@ struct SnicRc {
 struct SnicRcDevice {
     SnicState *s;
     QTAILQ_HEAD(, SnicRc) active;
-    QEMUTimer *timer;
+    SnicWork work;
     uint64_t sent;              /* bytes, in this round of the engine */
     int64_t link_free_ns;       /* when they all are on their way */
     uint8_t frame[ROCE_FRAME_MAX];

@@ -213,6 +213,24 @@ struct SnicState {
     SnicRcDevice *rc;           /* owned by the transport */
 };
 
+/*
+ * snic-work.c: does one piece of work; says after how many nanoseconds there is
+ * more to do, or -1: when it is kicked.
+ */
+typedef int64_t SnicWorkFn(void *opaque);
+
+typedef struct SnicWork {
+    SnicState *s;
+    SnicWorkFn *run;
+    void *opaque;
+    QEMUTimer *timer;
+} SnicWork;
+
+void snic_work_init(SnicWork *w, SnicState *s, SnicWorkFn *run, void *opaque);
+void snic_work_exit(SnicWork *w);
+/* There is something to do. From anywhere. */
+void snic_work_kick(SnicWork *w);
+
 /* --- What the core gives the transport --------------------------------- */
 
 /* The values are those of kiwi_cqe.vendor_err. */

@@ -18,6 +18,6 @@ build_scripts() { # FOLDER
 			"$package/scripts/*.checkpatch" "$package/.clang-format"
 }
 
-apt_ready
+apt_ready "$@"
 key=$(recipe_key "$(deb_table "$package")")
 cache_get kernel-scripts "$key" build_scripts

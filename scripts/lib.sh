@@ -107,11 +107,8 @@ apt_refresh() {
 	local targets uri release component keyring opt='' lock
 	exec {lock}>"$KIWI_CACHE/apt.lock"
 	flock "$lock"
+	as_root apt-get -qq update >&2 || note "apt-get update failed: the package lists may be old"
 	targets=$(apt_targets)
-	if [ -z "$targets" ]; then
-		as_root apt-get -qq update >&2
-		targets=$(apt_targets)
-	fi
 	[ -n "$targets" ] || die "apt knows no Debian archive; see /etc/apt/sources.list"
 	keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 	[ ! -e "$keyring" ] || opt="[signed-by=$keyring] "
@@ -126,14 +123,38 @@ apt_refresh() {
 	exec {lock}>&-
 }
 
-apt_ready() { [ -e "$KIWI_CACHE/apt/ready" ] || apt_refresh; }
+apt_lists() { # reads the package lists, unless they were read for these sources
+	[ -e "$KIWI_CACHE/apt/ready" ] &&
+		[ -z "$(find /etc/apt/sources.list* -newer "$KIWI_CACHE/apt/ready" 2>/dev/null)" ] ||
+		apt_refresh
+}
+
+# The archive does not have what the lists promise: it has moved on since.
+outdated=91
+apt_outdated() { note "$*"; exit $outdated; }
+
+apt_ready() { # ARGUMENTS: to be called with the script's own, before it asks apt
+	local status=0
+	if [ -n "${KIWI_APT_READY:-}" ]; then
+		unset KIWI_APT_READY
+		return
+	fi
+	apt_lists
+	KIWI_APT_READY=1 "$0" "$@" || status=$?
+	if [ $status = $outdated ]; then
+		apt_refresh
+		status=0
+		KIWI_APT_READY=1 "$0" "$@" || status=$?
+	fi
+	exit $status
+}
 
 deb_field() { # FIELD PACKAGE[=VERSION]
-	apt_private apt-cache show --no-all-versions "$2" | awk -v f="$1:" '$1 == f && !n++ { sub(/[^ ]* /, ""); print }'
+	{ apt_private apt-cache show --no-all-versions "$2" || true; } | awk -v f="$1:" '$1 == f && !n++ { sub(/[^ ]* /, ""); print }'
 }
 
 deb_table() { # PACKAGE[=VERSION]...: lines of NAME=VERSION, file name, SHA256
-	apt_private apt-cache show --no-all-versions "$@" | awk '
+	{ apt_private apt-cache show --no-all-versions "$@" || true; } | awk '
 		$1 == "Package:" { p = $2 } $1 == "Version:" { v = $2 }
 		$1 == "Filename:" { n = split($2, f, "/") }
 		$1 == "SHA256:" { print p "=" v, f[n], $2 }'
@@ -142,7 +163,7 @@ deb_table() { # PACKAGE[=VERSION]...: lines of NAME=VERSION, file name, SHA256
 deb_fetch() { # PACKAGE[=VERSION]...: print their paths in the cache, fetched if need be
 	local table deb file sum tmp wanted=() files=()
 	table=$(deb_table "$@")
-	[ "$(wc -l <<<"$table")" = $# ] || die "Debian's archive lacks one of: $*"
+	[ "$(wc -l <<<"$table")" = $# ] || apt_outdated "Debian's archive lacks one of: $*"
 	mkdir -p "$KIWI_CACHE/deb"
 	while read -r deb file sum; do
 		files+=("$KIWI_CACHE/deb/$file")
@@ -151,7 +172,8 @@ deb_fetch() { # PACKAGE[=VERSION]...: print their paths in the cache, fetched if
 	if [ "${#wanted[@]}" -gt 0 ]; then
 		note "fetching ${wanted[*]}"
 		scratch_dir tmp
-		(cd "$tmp" && apt_private apt-get download "${wanted[@]}" >&2)
+		(cd "$tmp" && apt_private apt-get download "${wanted[@]}" >&2) ||
+			apt_outdated "cannot fetch ${wanted[*]}"
 		for file in "$tmp"/*.deb; do	# apt adds the epoch to the archive's name
 			mv -- "$file" "$KIWI_CACHE/deb/$(basename "$file" | sed 's/_[0-9]*%3a/_/')"
 		done

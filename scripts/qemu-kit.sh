@@ -20,7 +20,7 @@ fetch_source() { # FOLDER
 build_kit() { # FOLDER
 	local out=$1 dl src
 	scratch_dir dl
-	apt_ready
+	apt_lists
 	if ! (fetch_source "$dl"); then
 		apt_refresh
 		(fetch_source "$dl") ||

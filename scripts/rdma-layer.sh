@@ -45,6 +45,6 @@ build_layer() { # FOLDER
 	cpio_pack "$tree" >"$1/layer.cpio.lz4"
 }
 
-apt_ready
+apt_ready "$@"
 key=$(recipe_key "$(deb_table $packages)")
 cache_get rdma-layer "$key" build_layer

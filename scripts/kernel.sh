@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # kernel.sh NAME: prints a folder with Debian's own kernel NAME (debian-6.12 or
-# debian-6.1), unpacked into the cache and never installed:
+# debian-6.1), unpacked into the cache and never installed, or with the test kernel
+# (test-6.12), built there:
 #   vmlinuz, config    as shipped
 #   kdir               header tree, to be used as make -C
 #   modules            modprobe tree of the modules in scripts/guest-modules
@@ -12,7 +13,8 @@
 case ${1:-} in
 debian-6.12) flavour=6.12-amd64 ;;
 debian-6.1) flavour=amd64 ;;
-*) die "usage: kernel.sh debian-6.12|debian-6.1" ;;
+test-6.12) exec "$top/scripts/test-kernel.sh" ;;
+*) die "usage: kernel.sh debian-6.12|debian-6.1|test-6.12" ;;
 esac
 
 dependency() { # PACKAGE PATTERN: the dependency that matches, as NAME or NAME=VERSION
@@ -24,7 +26,7 @@ resolve() {
 	image=$(dependency "linux-image-$flavour" linux-image-)
 	headers=$(dependency "linux-headers-$flavour" linux-headers-)
 	[ -n "$image" ] && [ -n "$headers" ] ||
-		die "Debian's archive has no linux-image-$flavour with its headers"
+		apt_outdated "Debian's archive has no linux-image-$flavour with its headers"
 	common=$(dependency "$headers" 'linux-headers-.*-common')
 	kbuild=$(dependency "$headers" linux-kbuild-)
 	release=${image%%=*}
@@ -77,7 +79,7 @@ build_kernel() { # FOLDER
 	echo "${image#*=}" >"$out/version"
 }
 
-apt_ready
+apt_ready "$@"
 resolve
 key=$(recipe_key "$image" "$headers" "$kbuild" "$(cat "$top/scripts/guest-modules")")
 cache_get "$1" "$key" build_kernel

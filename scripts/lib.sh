@@ -112,6 +112,7 @@ apt_refresh() {
 	[ -n "$targets" ] || die "apt knows no Debian archive; see /etc/apt/sources.list"
 	keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 	[ ! -e "$keyring" ] || opt="[signed-by=$keyring] "
+	rm -rf "$KIWI_CACHE/apt/lists"
 	mkdir -p "$KIWI_CACHE/apt/lists/partial" "$KIWI_CACHE/apt/archives/partial"
 	while read -r uri release component; do
 		echo "deb $opt$uri $release $component"

@@ -57,18 +57,13 @@ static bool turn(SnicQp *qp)
 }
 
 /*
- * The link is busy for as long as the frames of a round take on it; the next
- * round comes after that. Where the clock counts instructions, no time passes
- * by itself, and the guest would have no turn.
+ * The link is busy for as long as the frames of a round take on it; no round
+ * begins before. Where the clock counts instructions, no time passes by itself,
+ * and the guest would have no turn.
  */
-static int64_t link_busy_ns(SnicState *s, int64_t start_ns)
+static int64_t link_busy_ns(const SnicRcDevice *dev)
 {
-    SnicRcDevice *dev = s->rc;
-    int64_t now_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-
-    dev->link_free_ns = MAX(dev->link_free_ns, start_ns) +
-                        dev->sent * 8000 / s->link_mbps;
-    return MAX(dev->link_free_ns - now_ns, 0);
+    return MAX(dev->link_free_ns - qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL), 0);
 }
 
 static int64_t engine_round(void *opaque)
@@ -76,9 +71,12 @@ static int64_t engine_round(void *opaque)
     SnicState *s = opaque;
     SnicRcDevice *dev = s->rc;
     int64_t start_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-    int64_t delay_ns = 0;
+    int64_t delay_ns = link_busy_ns(dev);
     SnicRc *rc;
 
+    if (delay_ns) {
+        return delay_ns;
+    }
     if (!snic_running(s)) {
         return -1;
     }
@@ -91,8 +89,8 @@ static int64_t engine_round(void *opaque)
             delay_ns = PORT_BUSY_NS;
         }
     }
-    delay_ns += link_busy_ns(s, start_ns);
-    return QTAILQ_EMPTY(&dev->active) ? -1 : delay_ns;
+    dev->link_free_ns = start_ns + dev->sent * 8000 / s->link_mbps;
+    return QTAILQ_EMPTY(&dev->active) ? -1 : delay_ns + link_busy_ns(dev);
 }
 
 /* --- Frames -------------------------------------------------------------- */

@@ -56,19 +56,26 @@ $(kiwi-examples): $(B)/bin/%: $(B)/obj/lib/examples/%.o $(kiwi-lib)
 	@mkdir -p $(@D)
 	$(CC) -pthread -o $@ $^ $(USER_LDFLAGS)
 
-# Host tests: the library over a kernel that lib/tests/fake.c plays. They and the
-# library are compiled together, so that a sanitizer sees both.
-test-variant := $(if $(SANITIZE),-sanitize)
-test-cflags = $(user-cflags) -Ilib/src -Ilib/tests $(if $(SANITIZE),-fsanitize=address$(comma)undefined \
-	-fno-sanitize-recover=all -DKIWI_TEST_SANITIZE)
-test-wrap := -Wl,--wrap=ioctl,--wrap=open,--wrap=close,--wrap=read,--wrap=mmap
+# Host tests: the library over a kernel that lib/tests/fake.c plays. The library is
+# compiled for them anew, so that a sanitizer sees it too.
 comma := ,
+test-variant := $(if $(SANITIZE),-sanitize)
+test-cflags = $(user-cflags) -Ilib/src -Ilib/tests $(test-sanitize)
+test-sanitize := $(if $(SANITIZE),-DKIWI_TEST_SANITIZE -fsanitize=address$(comma)undefined \
+	-fno-sanitize-recover=all)
+test-wrap := -Wl,--wrap=ioctl,--wrap=open,--wrap=close,--wrap=read,--wrap=mmap
+test-obj := $(B)/obj/test$(test-variant)
+test-common := $(patsubst %.c,$(test-obj)/%.o,$(kiwi-src) lib/tests/fake.c lib/tests/tap.c)
 
 libkiwi-tests: $(kiwi-tests:%=%$(test-variant))
 
-$(B)/tests/lib/test-%$(test-variant): lib/tests/test-%.c lib/tests/fake.c lib/tests/tap.c $(kiwi-src)
+$(test-obj)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(test-cflags) -MF $@.d $(test-wrap) -o $@ $(filter %.c,$^) $(USER_LDFLAGS)
+	$(CC) $(test-cflags) -c -o $@ $<
+
+$(B)/tests/lib/test-%$(test-variant): $(test-obj)/lib/tests/test-%.o $(test-common)
+	@mkdir -p $(@D)
+	$(CC) -pthread $(test-sanitize) $(test-wrap) -o $@ $^ $(USER_LDFLAGS)
 
 libkiwi-check: libkiwi-tests
 	@lib/tests/run.sh $(kiwi-tests:%=%$(test-variant))
@@ -88,4 +95,5 @@ install-libkiwi: libkiwi
 
 .PHONY: programs libkiwi libkiwi-tests libkiwi-check install-libkiwi
 
--include $(kiwi-obj:.o=.d) $(kiwi-pic:.o=.d) $(wildcard $(B)/tests/lib/*.d)
+-include $(kiwi-obj:.o=.d) $(kiwi-pic:.o=.d) $(wildcard $(test-obj)/lib/*/*.d)
+.PRECIOUS: $(test-obj)/%.o

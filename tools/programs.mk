@@ -24,3 +24,16 @@ install-tools: $(B)/bin/kiwictl $(B)/bin/kiwi-perf
 	scripts/install-man.sh $(DESTDIR)$(MANDIR)/man1 Documentation/man/*.1
 
 .PHONY: install-tools
+
+# Host tests.
+$(B)/tests/tools/test-pattern: tools/tests/test-pattern.c tools/perf/pattern.c tools/common/say.c \
+		lib/tests/tap.c
+	@mkdir -p $(@D)
+	$(CC) $(user-cflags) -MF $@.d -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
+		$(filter %.c,$^)
+
+tools-check: $(B)/tests/tools/test-pattern
+	@lib/tests/run.sh $^
+
+.PHONY: tools-check
+-include $(wildcard $(B)/tests/tools/*.d)

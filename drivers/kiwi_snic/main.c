@@ -124,7 +124,6 @@ static void ksnic_dev_release(struct device *dev)
 	struct ksnic *ks = container_of(dev, struct ksnic, dev);
 
 	WARN_ON(!list_empty(&ks->zombies));
-	ida_free(&ksnic_ida, ks->index);
 	ksnic_ports_free(ks);
 	xa_destroy(&ks->cqs);
 	xa_destroy(&ks->qps);
@@ -142,13 +141,10 @@ static struct ksnic *ksnic_alloc(struct pci_dev *pdev)
 	if (!ks)
 		return ERR_PTR(-ENOMEM);
 	ret = init_srcu_struct(&ks->gate);
-	if (ret)
-		goto free;
-	ret = ida_alloc_max(&ksnic_ida, KSNIC_MINORS - 1, GFP_KERNEL);
-	if (ret < 0)
-		goto cleanup_srcu;
-	ks->index = ret;
-
+	if (ret) {
+		kfree(ks);
+		return ERR_PTR(ret);
+	}
 	mutex_init(&ks->life);
 	INIT_WORK(&ks->fail_work, ksnic_fail_work);
 	spin_lock_init(&ks->files_lock);
@@ -166,39 +162,46 @@ static struct ksnic *ksnic_alloc(struct pci_dev *pdev)
 	ks->dev.release = ksnic_dev_release;
 	ks->dev.groups = ksnic_dev_groups;
 	dev_set_drvdata(&ks->dev, ks);
-	ret = ksnic_chardev_prepare(ks);
-	if (ret) {
-		put_device(&ks->dev);
-		return ERR_PTR(ret);
-	}
 	return ks;
-
-cleanup_srcu:
-	cleanup_srcu_struct(&ks->gate);
-free:
-	kfree(ks);
-	return ERR_PTR(ret);
 }
 
 /* PCI ------------------------------------------------------------------------------- */
 
+/* The number is free again when the device goes, even if files of it are still open. */
 static int ksnic_publish(struct ksnic *ks)
 {
 	int ret;
 
+	ret = ida_alloc_max(&ksnic_ida, KSNIC_MINORS - 1, GFP_KERNEL);
+	if (ret < 0)
+		return ret;
+	ks->index = ret;
+	ret = ksnic_chardev_prepare(ks);
+	if (ret)
+		goto free_index;
 	/* Programs that wait for the device find it complete. */
 	dev_set_uevent_suppress(&ks->dev, 1);
 	ret = cdev_device_add(&ks->cdev, &ks->dev);
 	if (ret)
-		return ret;
+		goto free_index;
 	ret = ksnic_sysfs_ports_add(ks);
-	if (ret) {
-		cdev_device_del(&ks->cdev, &ks->dev);
-		return ret;
-	}
+	if (ret)
+		goto del_device;
 	dev_set_uevent_suppress(&ks->dev, 0);
 	kobject_uevent(&ks->dev.kobj, KOBJ_ADD);
 	return 0;
+
+del_device:
+	cdev_device_del(&ks->cdev, &ks->dev);
+free_index:
+	ida_free(&ksnic_ida, ks->index);
+	return ret;
+}
+
+static void ksnic_unpublish(struct ksnic *ks)
+{
+	cdev_device_del(&ks->cdev, &ks->dev);
+	ida_free(&ksnic_ida, ks->index);
 }
 
 static int ksnic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
@@ -241,7 +244,7 @@ static void ksnic_remove(struct pci_dev *pdev)
 	if (!pci_device_is_present(pdev))
 		kiwi_fw_vanished(ks->fw);
 	ksnic_stop(ks, KIWI_RESET_REMOVE);
-	cdev_device_del(&ks->cdev, &ks->dev);
+	ksnic_unpublish(ks);
 	cancel_work_sync(&ks->fail_work);
 	kiwi_fw_destroy(ks->fw);
 	put_device(&ks->dev);

@@ -127,13 +127,13 @@ static void data_path(struct ibv_pd *pd, struct ibv_cq *cq, struct ibv_qp *qp)
 	wr.wr.rdma.remote_addr = (uintptr_t)p + 2048;
 	wr.wr.rdma.rkey = mr->rkey;
 
-	report(WHO, "post_send", LEAST(, n = ibv_post_send(qp, OPAQUE(&wr), &bad),
+	report(WHO, "post_send", LEAST(, n = ibv_post_send(qp, &wr, &bad),
 				       need(!n && poll_until(cq, &wc), "post_send")));
 	report(WHO, "poll_cq_hit", LEAST(need(!ibv_post_send(qp, &wr, &bad), "post_send");
 					 usleep(10000),
-					 n = ibv_poll_cq(cq, 1, OPAQUE(&wc)),
+					 n = ibv_poll_cq(cq, 1, &wc),
 					 need(n == 1 && wc.status == IBV_WC_SUCCESS, "poll_cq")));
-	report(WHO, "poll_cq_empty", LEAST(, n = ibv_poll_cq(cq, 1, OPAQUE(&wc)),
+	report(WHO, "poll_cq_empty", LEAST(, n = ibv_poll_cq(cq, 1, &wc),
 					   need(!n, "poll_cq")));
 	need(!ibv_dereg_mr(mr), "dereg_mr");
 }

@@ -13,6 +13,7 @@
 #include "../xpu/xpu.h"
 #include "bench.h"
 #include "counts.h"
+#include "snic-path.h"
 
 #define WHO "snic"
 #define PORT 1
@@ -172,14 +173,16 @@ static void data_path(struct side *s, struct side *peer)
 	struct kiwi_wc wc;
 	int n;
 
-	report(WHO, "post_send", LEAST(, n = kiwi_post_send_ring(qp, OPAQUE(&wr)),
-				       need(!n && poll_until(cq, &wc), "post_send")));
-	report(WHO, "poll_cq_hit", LEAST(need(!kiwi_post_send_ring(qp, &wr), "post_send");
-					 usleep(10000),
-					 n = kiwi_poll_cq(cq, OPAQUE(&wc), 1),
-					 need(n == 1 && wc.status == KIWI_CQE_ST_OK, "poll_cq")));
-	report(WHO, "poll_cq_empty", LEAST(, n = kiwi_poll_cq(cq, OPAQUE(&wc), 1),
-					   need(!n, "poll_cq")));
+	report(WHO, "post_send", LEAST_OF(, count_post_write(qp, sg.addr, sg.lkey, sg.len, wr.raddr,
+							     wr.rkey, &n),
+					  need(!n && poll_until(cq, &wc), "post_send")));
+	report(WHO, "post_send_any", LEAST_OF(, count_post_any(qp, &wr, &n),
+					      need(!n && poll_until(cq, &wc), "post_send")));
+	report(WHO, "poll_cq_hit", LEAST_OF(need(!kiwi_post_send_ring(qp, &wr), "post_send");
+					    usleep(10000),
+					    count_poll(cq, &wc, &n),
+					    need(n == 1 && wc.status == KIWI_CQE_ST_OK, "poll_cq")));
+	report(WHO, "poll_cq_empty", LEAST_OF(, count_poll(cq, &wc, &n), need(!n, "poll_cq")));
 }
 
 /* Signalled work in lists of one doorbell, polled for; or one by one, each with an event. */

@@ -10,27 +10,23 @@
 
 #define REPEAT 31	/* the minimum of so many is taken */
 
-/* Kept from the optimiser: what stands behind the pointer has to be read. */
-#define OPAQUE(p) ({ __typeof__(p) p_ = (p); __asm__ __volatile__("" : "+r"(p_) :: "memory"); p_; })
-
-static inline uint64_t tsc(void)
+/* The low half is enough: nothing here takes four billion instructions. */
+static inline uint32_t tsc(void)
 {
-	uint32_t low, high;
+	uint32_t low;
 
-	__asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high) :: "memory");
-	return (uint64_t)high << 32 | low;
+	__asm__ __volatile__("rdtsc" : "=a"(low) :: "edx", "memory");
+	return low;
 }
 
-/* The least count over the repetitions of work, between setup and teardown. */
-#define LEAST(setup, work, teardown) ({						\
-	uint64_t least_ = UINT64_MAX, count_;					\
+/* The least of the counts that an expression gives, between setup and teardown. */
+#define LEAST_OF(setup, counting, teardown) ({					\
+	uint32_t least_ = UINT32_MAX, count_;					\
 	int i_;									\
 										\
 	for (i_ = 0; i_ < REPEAT; i_++) {					\
 		setup;								\
-		count_ = tsc();							\
-		work;								\
-		count_ = tsc() - count_;					\
+		count_ = (counting);						\
 		teardown;							\
 		if (count_ < least_)						\
 			least_ = count_;					\
@@ -38,8 +34,12 @@ static inline uint64_t tsc(void)
 	least_;									\
 })
 
+/* The least count of instructions of work, likewise. */
+#define LEAST(setup, work, teardown) \
+	LEAST_OF(setup, ({ uint32_t start_ = tsc(); work; tsc() - start_; }), teardown)
+
 /* Prints one line of the result, without what reading the counter costs. */
-void report(const char *who, const char *what, uint64_t least);
+void report(const char *who, const char *what, uint32_t least);
 
 enum pages_kind {
 	PAGES_AS_GIVEN,		/* as malloc() gets them: in huge pages if there are */

@@ -29,6 +29,7 @@ OPERATIONS = {
     "cq_create": "CQ_CREATE",
     "qp_create": "QP_CREATE",
     "post_send": "post_send, one WRITE and the doorbell",
+    "post_send_any": "the same, nothing known at compile time",
     "poll_cq_hit": "poll_cq, one completion",
     "poll_cq_empty": "poll_cq, none",
 }
@@ -58,7 +59,8 @@ COUNTERS = (
 def measure(number):
     """Boots and measures: ({(who, what): instructions}, {(pattern, counter): per message})."""
     costs, counts = {}, {}
-    with VM(name=f"bench/boot{number}", kernel=KERNEL, rdma=True, icount=True) as vm:
+    with VM(name=f"bench/boot{number}", kernel=KERNEL, rdma=True, icount=True,
+            append="norandmaps") as vm:
         vm.load("virtio_net", "crc32_generic", "rdma_rxe", "xpu", "kiwi_snic")
         vm.sh("ip link set eth0 up && rdma link add rxe0 type rxe netdev eth0 && sleep 2")
         output = vm.sh("timeout 300 bench snic0 snic1 rxe0 0", timeout=600)

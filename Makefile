@@ -6,6 +6,8 @@ MAKEFLAGS += --no-print-directory
 
 B    := build
 KDIR ?= /lib/modules/$(shell uname -r)/build
+# Type information for BPF needs pahole; without it, modules have none.
+no-btf := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 run  := testing/harness/run.py
 
 all: modules ## build the modules for the kernel at KDIR (by default the running one)
@@ -13,7 +15,7 @@ all: modules ## build the modules for the kernel at KDIR (by default the running
 modules:
 	@[ -d "$(KDIR)" ] || { echo "no kernel headers at $(KDIR): install" \
 		"linux-headers-$$(uname -r), or give KDIR=" >&2; exit 1; }
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+	$(MAKE) -C $(KDIR) M=$(CURDIR) $(no-btf) modules
 
 models: ## build the device models for the installed QEMU
 	@scripts/deps.sh models

@@ -70,10 +70,12 @@ static int ksnic_open(struct inode *inode, struct file *filp)
 	INIT_LIST_HEAD(&file->maps);
 
 	spin_lock(&ks->files_lock);
-	if (ks->up)
+	if (ks->up) {
+		kref_get(&file->ref);
 		list_add_tail(&file->node, &ks->files);
-	else
+	} else {
 		ret = ks->down_errno;
+	}
 	spin_unlock(&ks->files_lock);
 	if (ret) {
 		kref_put(&file->ref, file_free);
@@ -94,6 +96,15 @@ int ksnic_file_check_up(const struct ksnic_file *file)
 	return likely(!READ_ONCE(file->down)) ? 0 : READ_ONCE(file->ks->down_errno);
 }
 
+static void file_unlist(struct ksnic_file *file)
+{
+	spin_lock(&file->ks->files_lock);
+	list_del(&file->node);
+	spin_unlock(&file->ks->files_lock);
+	kref_put(&file->ref, file_free);
+}
+
+/* The objects of a file that is down are the business of who took it down. */
 static int ksnic_release(struct inode *inode, struct file *filp)
 {
 	struct ksnic_file *file = filp->private_data;
@@ -101,12 +112,11 @@ static int ksnic_release(struct inode *inode, struct file *filp)
 	int idx;
 
 	idx = srcu_read_lock(&ks->gate);
-	if (!ksnic_file_check_up(file))
+	if (!ksnic_file_check_up(file)) {
 		ksnic_owner_clear(&file->owner);
+		file_unlist(file);
+	}
 	srcu_read_unlock(&ks->gate, idx);
-	spin_lock(&ks->files_lock);
-	list_del_init(&file->node);
-	spin_unlock(&ks->files_lock);
 	kref_put(&file->ref, file_free);
 	return 0;
 }
@@ -229,16 +239,15 @@ void ksnic_files_shut(struct ksnic *ks, int down_errno)
 	synchronize_srcu(&ks->gate);
 }
 
+/* Takes a file off the list, with the reference that the list had. */
 static struct ksnic_file *next_file(struct ksnic *ks)
 {
 	struct ksnic_file *file;
 
 	spin_lock(&ks->files_lock);
 	file = list_first_entry_or_null(&ks->files, struct ksnic_file, node);
-	if (file) {
-		list_del_init(&file->node);
-		kref_get(&file->ref);
-	}
+	if (file)
+		list_del(&file->node);
 	spin_unlock(&ks->files_lock);
 	return file;
 }

@@ -23,7 +23,7 @@ struct vm_area_struct;
  * struct ksnic_file - one open file
  * @ref: of the structure
  * @ks: the device, with a reference
- * @node: among the device's open files, until its objects are destroyed
+ * @node: among the device's open files, with a reference, until its objects are destroyed
  * @down: of no more use; set before the gate is waited for
  * @owner: its objects
  * @events: what read() gives

@@ -498,7 +498,7 @@ static void duplicate(SnicQp *qp, const RocePacket *pkt)
         duplicate_read(qp, pkt);
     } else if (pkt->flags & ROCE_F_ATOMIC) {
         duplicate_atomic(qp, pkt);
-    } else {
+    } else if (pkt->ack_req) {
         reply_positive(qp, roce_psn_add(r->psn, ROCE_PSN_MASK));
     }
 }

@@ -12,9 +12,6 @@
 #define PERIOD_NS   (5 * SCALE_MS)
 #define GUEST_NS    (1 * SCALE_MS)
 
-/* icount_enabled() is constant in code that is not of one target. */
-extern int use_icount;
-
 static int64_t guest_turn_ns(void)
 {
     int64_t at = qemu_clock_get_ns(QEMU_CLOCK_REALTIME) % PERIOD_NS;

@@ -82,8 +82,10 @@ class Responder(FabricCase):
         p.expect(roce.ACK, 1001, syndrome=ACK, msn=2)
         p.send(roce.SEND_ONLY, 1001, b"message", ack_req=1)
         p.expect(roce.ACK, 1001, syndrome=ACK, msn=2)
+        self.write(p, 1000, b"again", ack_req=0)
+        p.silence()
         self.assertEqual(p.end.mr.read(0, 200), bytes(200))
-        self.assertEqual(p.end.nic.port_counters().duplicate_request, before + 2)
+        self.assertEqual(p.end.nic.port_counters().duplicate_request, before + 3)
         self.assertTrue(p.end.idle())
 
     def expect_read(self, p, psn, data, mtu=1024, msn=None):

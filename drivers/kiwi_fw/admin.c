@@ -84,8 +84,7 @@ void kiwi_fw_admin_irq(struct kiwi_fw *fw)
 	unsigned long flags;
 
 	spin_lock_irqsave(&admin->lock, flags);
-	if (admin->acq)
-		kiwi_fw_reap(fw);
+	kiwi_fw_reap(fw);
 	spin_unlock_irqrestore(&admin->lock, flags);
 }
 
@@ -391,29 +390,39 @@ void kiwi_fw_admin_init(struct kiwi_fw *fw)
 	admin->error = -ENODEV;
 }
 
-/**
- * kiwi_fw_admin_start() - give the device its rings and have it serve them
- * @fw: device, ready and not enabled
- *
- * Return: 0 or an errno; kiwi_fw_admin_stop() undoes it in either case.
- */
-int kiwi_fw_admin_start(struct kiwi_fw *fw)
+static int kiwi_fw_admin_alloc(struct kiwi_fw *fw)
 {
 	struct kiwi_fw_admin *admin = &fw->admin;
 	struct device *dev = &fw->pdev->dev;
-	int ret;
 
 	admin->log2 = min_t(u32, fw->limits[KIWI_FW_AQ_LOG2], KIWI_FW_AQ_LOG2_MAX);
 	admin->pi = 0;
 	admin->ci = 0;
 	admin->aq = dma_alloc_coherent(dev, kiwi_fw_aq_size(admin), &admin->aq_dma, GFP_KERNEL);
 	admin->acq = dma_alloc_coherent(dev, kiwi_fw_acq_size(admin), &admin->acq_dma, GFP_KERNEL);
-	if (!admin->aq || !admin->acq)
-		return -ENOMEM;
+	return admin->aq && admin->acq ? 0 : -ENOMEM;
+}
 
+/**
+ * kiwi_fw_admin_start() - give the device its rings and have it serve them
+ * @fw: device, ready and not enabled, whose interrupt is not requested yet
+ *
+ * Return: 0 or an errno; kiwi_fw_admin_stop() undoes it in either case.
+ */
+int kiwi_fw_admin_start(struct kiwi_fw *fw)
+{
+	struct kiwi_fw_admin *admin = &fw->admin;
+	int ret;
+
+	ret = kiwi_fw_admin_alloc(fw);
+	if (ret)
+		return ret;
 	kiwi_fw_wr64(fw, KIWI_REG_AQ_BASE, admin->aq_dma);
 	kiwi_fw_wr64(fw, KIWI_REG_ACQ_BASE, admin->acq_dma);
 	kiwi_fw_wr32(fw, KIWI_REG_AQ_CFG, FIELD_PREP(KIWI_AQ_CFG_LOG2, admin->log2));
+	ret = kiwi_fw_irq_request_admin(fw);
+	if (ret)
+		return ret;
 	kiwi_fw_wr32(fw, KIWI_REG_DEV_CTL, KIWI_DEV_CTL_ENABLE);
 	ret = kiwi_fw_wait_enabled(fw);
 	if (ret)
@@ -464,7 +473,7 @@ void kiwi_fw_admin_abort(struct kiwi_fw *fw, int error)
 
 /**
  * kiwi_fw_admin_stop() - end all commands and take back all memory
- * @fw: device that no longer reaches memory
+ * @fw: device that no longer reaches memory, and whose interrupt is released
  */
 void kiwi_fw_admin_stop(struct kiwi_fw *fw)
 {

@@ -4,7 +4,7 @@
  *
  * Locks, outermost first:
  *   (the caller's)	create, destroy, start and stop of one device are never concurrent
- *   dma_resv		of an imported DMA-buf; ops->revoked and commands run below it
+ *   dma_resv		of an imported DMA-buf; its revocation callback and commands run below it
  *   eq->deliver	mutex: one deliverer of asynchronous events, which keeps their order
  *   eq->lock		spinlock: ring of an event queue; completion callbacks run below it
  *   admin->lock	spinlock: rings and slots of the admin queue
@@ -39,7 +39,7 @@ enum kiwi_fw_state {
 enum kiwi_fw_counter {
 	KIWI_FW_COMMANDS,
 	KIWI_FW_REFUSED,		/* commands, by the device */
-	KIWI_FW_RESCUED,		/* commands whose completion raised no interrupt */
+	KIWI_FW_RESCUED,		/* commands whose completion raised no interrupt in time */
 	KIWI_FW_TIMEOUTS,
 	KIWI_FW_LATE_REPLIES,		/* to commands that timed out */
 	KIWI_FW_UNEXPECTED_REPLIES,	/* to commands that were never sent */

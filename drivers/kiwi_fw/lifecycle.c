@@ -127,9 +127,6 @@ static int kiwi_fw_start_steps(struct kiwi_fw *fw)
 	if (ret)
 		return ret;
 	pci_set_master(fw->pdev);
-	ret = kiwi_fw_irq_request_admin(fw);
-	if (ret)
-		return ret;
 	ret = kiwi_fw_admin_start(fw);
 	if (ret)
 		return ret;

@@ -227,7 +227,8 @@ void ksnic_unmap(struct ksnic_file *file, const struct ksnic_db *db)
 	struct mm_struct *mm;
 
 	while ((mm = map_next_mm(file, db))) {
-		mmap_read_lock(mm);
+		/* For writing: munmap() frees page tables with the lock held for reading. */
+		mmap_write_lock(mm);
 		mutex_lock(&file->map_lock);
 		list_for_each_entry_safe(map, next, &file->maps, node) {
 			vma = map->vma;
@@ -237,7 +238,7 @@ void ksnic_unmap(struct ksnic_file *file, const struct ksnic_db *db)
 			zap_vma_ptes(vma, vma->vm_start, vma->vm_end - vma->vm_start);
 		}
 		mutex_unlock(&file->map_lock);
-		mmap_read_unlock(mm);
+		mmap_write_unlock(mm);
 		mmput(mm);
 	}
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Who may do what, and how much of it there is. */
+#include <linux/capability.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "snic-test.h"
@@ -30,6 +32,26 @@ static void privilege(void)
 	make_mr(fd, pd, pages(PAGE), PAGE);
 	make_qp(fd, pd, cq.cq, db.doorbell);
 	EQUAL(touch(map_doorbell(fd, &db), true), 0);
+	close(fd);
+}
+
+/* Root by its number alone, as in a container. */
+static void capability(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+	struct kiwi_snic_set_port set = { .size = sizeof(set), .port = 1, .enabled = 1,
+					  .mtu = KIWI_MTU_4096 };
+	int fd = snic_open();
+
+	EQUAL(snic_attr_write("ports/1/enabled", "1"), 0);
+	EQUAL(syscall(SYS_capget, &header, data), 0);
+	data[0].effective &= ~(1U << CAP_NET_ADMIN);
+	EQUAL(syscall(SYS_capset, &header, data), 0);
+	EQUAL(snic_attr_write("ports/1/enabled", "1"), -EPERM);
+	EQUAL(snic_attr_write("ports/1/mtu", "4096"), -EPERM);
+	EQUAL(snic_attr_write("ports/1/gids/5", "::"), -EPERM);
+	EQUAL(snic_call(fd, KIWI_SNIC_SET_PORT, &set), -EPERM);
 	close(fd);
 }
 
@@ -159,6 +181,7 @@ static void exhaust_qp(void)
 
 const struct test limit_tests[] = {
 	{ "limits.privilege", privilege },
+	{ "limits.capability", capability },
 	{ "limits.pd", exhaust_pd },
 	{ "limits.doorbell", exhaust_doorbell },
 	{ "limits.mr", exhaust_mr },

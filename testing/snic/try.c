@@ -108,7 +108,7 @@ static int wait_event(void)
 	struct pollfd p = { .fd = s.fd, .events = POLLIN };
 	struct kiwi_snic_event e;
 
-	printf("WAITING\n");
+	printf("WAITING cqn %u qpn %u\n", s.cq.cqn, s.qp.qpn);
 	fflush(stdout);
 	do {
 		if (poll(&p, 1, 60000) != 1)

@@ -49,10 +49,12 @@ static void reply_ack(SnicQp *qp, uint32_t psn, uint8_t syndrome)
 
     if (!reply || reply->kind != RC_REPLY_ACK || reply->syndrome != syndrome) {
         reply = reply_add(qp, RC_REPLY_ACK, psn);
+        reply->syndrome = syndrome;
     }
-    reply->psn = psn;
+    if (roce_psn_diff(psn, reply->psn) > 0) {
+        reply->psn = psn;
+    }
     reply->msn = r->msn;
-    reply->syndrome = syndrome;
 }
 
 static void reply_positive(SnicQp *qp, uint32_t psn)
@@ -491,15 +493,14 @@ static void duplicate_atomic(SnicQp *qp, const RocePacket *pkt)
 
 static void duplicate(SnicQp *qp, const RocePacket *pkt)
 {
-    RcResponder *r = &qp->rc->resp;
-
     rc_count(qp)->duplicate_request++;
     if (pkt->opcode == ROCE_READ_REQUEST) {
         duplicate_read(qp, pkt);
     } else if (pkt->flags & ROCE_F_ATOMIC) {
         duplicate_atomic(qp, pkt);
     } else if (pkt->ack_req) {
-        reply_positive(qp, roce_psn_add(r->psn, ROCE_PSN_MASK));
+        /* Of this packet, not of the newest, which may be a READ. */
+        reply_positive(qp, pkt->psn);
     }
 }
 

@@ -79,7 +79,7 @@ class Responder(FabricCase):
             pass
         p.end.mr.write(0, bytes(200))
         self.write(p, 1000, b"again")
-        p.expect(roce.ACK, 1001, syndrome=ACK, msn=2)
+        p.expect(roce.ACK, 1000, syndrome=ACK, msn=2)
         p.send(roce.SEND_ONLY, 1001, b"message", ack_req=1)
         p.expect(roce.ACK, 1001, syndrome=ACK, msn=2)
         self.write(p, 1000, b"again", ack_req=0)

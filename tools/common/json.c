@@ -83,7 +83,7 @@ void json_number(const char *key, uint64_t value)
 void json_real(const char *key, double value)
 {
 	begin(key);
-	printf("%.3f", value);
+	printf("%.6g", value);
 }
 
 void json_bool(const char *key, bool value)

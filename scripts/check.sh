@@ -84,7 +84,7 @@ gate_kernel-doc() {
 		xargs -r "$kdir/scripts/kernel-doc" -none 2>&1 | grep -E 'warning|error' || true)"
 	found "$(grep -rhoE '^EXPORT_SYMBOL[A-Z_]*\(\w+' drivers | sed 's/.*(//' |
 		while read -r name; do
-			grep -rqE "^ \* $name\(\) - " drivers include ||
+			grep -rqE "^ \* $name\(\) - |^extern .*\b$name;" drivers include ||
 				echo "$name is exported without kernel-doc"
 		done)"
 }

@@ -9,7 +9,7 @@
 
 struct ksnic_error;
 
-/**
+/*
  * struct ksnic_caps - struct kiwi_snic_caps, in host order and known to be sane
  *
  * All of one type, so that tables can name the fields by their offset.

@@ -18,7 +18,7 @@
 struct kiwi_fw;
 struct ksnic_error;
 
-/**
+/*
  * struct ksnic_port_info - struct kiwi_snic_port in host order
  */
 struct ksnic_port_info {
@@ -30,7 +30,7 @@ struct ksnic_port_info {
 	u8 mac[ETH_ALEN];
 };
 
-/**
+/*
  * struct ksnic_queue_id - how doorbells name a CQ or QP
  */
 struct ksnic_queue_id {
@@ -57,7 +57,7 @@ int ksnic_cmd_reg_mr(struct kiwi_fw *fw, u32 pdn, u32 access, u64 iova, u64 leng
 		     const struct kiwi_pbl *pbl, u32 *key, struct ksnic_error *err);
 int ksnic_cmd_dereg_mr(struct kiwi_fw *fw, u32 key, struct ksnic_error *err);
 
-/**
+/*
  * struct ksnic_cq_params - struct kiwi_snic_create_cq_in in host order
  */
 struct ksnic_cq_params {
@@ -73,7 +73,7 @@ int ksnic_cmd_create_cq(struct kiwi_fw *fw, const struct ksnic_cq_params *params
 			struct ksnic_queue_id *id, struct ksnic_error *err);
 int ksnic_cmd_destroy_cq(struct kiwi_fw *fw, u32 cqn, struct ksnic_error *err);
 
-/**
+/*
  * struct ksnic_qp_params - struct kiwi_snic_create_qp_in in host order
  */
 struct ksnic_qp_params {

@@ -157,6 +157,7 @@ extern const struct ksnic_obj_ops ksnic_mr_ops;
 
 /**
  * struct ksnic_mr - memory region
+ * @obj: what all objects have
  * @pd: set by the maker
  * @mem: set by the maker; ksnic_mr_revoked() with the region is told of revocation
  * @iova: set by the maker
@@ -188,6 +189,7 @@ extern const struct ksnic_obj_ops ksnic_db_ops;
 
 /**
  * struct ksnic_db - doorbell page
+ * @obj: what all objects have
  * @page: the page
  * @write_combined: how its owner wants it mapped
  */
@@ -206,6 +208,7 @@ extern const struct ksnic_obj_ops ksnic_cq_ops;
 
 /**
  * struct ksnic_cq - completion queue
+ * @obj: what all objects have
  * @db: doorbell that arms it; set by the maker
  * @mem: ring and consumer index, likewise; ksnic_cq_revoked() is told of revocation
  * @signal: counts completion events, or NULL; likewise
@@ -244,6 +247,7 @@ extern const struct ksnic_obj_ops ksnic_qp_ops;
 
 /**
  * struct ksnic_qp - queue pair
+ * @obj: what all objects have
  * @pd: set by the maker, as all up to @rq_stride
  * @send_cq: CQ of the send queue
  * @recv_cq: CQ of the receive queue, may be the same

@@ -2,6 +2,7 @@
 """The ioctl interface of the SNIC, checked from C, and its sysfs attributes."""
 
 import re
+import struct
 
 import audit
 from machine import TOP
@@ -15,7 +16,7 @@ OP = {"CLOSE_DB_PAGE": 0x21, "QUERY_PORT": 0x100, "ALLOC_PD": 0x110, "DEALLOC_PD
       "REG_MR": 0x120, "DEREG_MR": 0x121, "CREATE_CQ": 0x130, "DESTROY_CQ": 0x131,
       "CREATE_QP": 0x140, "QUERY_QP": 0x142, "DESTROY_QP": 0x143}
 BUSY, INTERNAL = 8, 12
-EIO, EPROTO, ETIMEDOUT, EREMOTEIO = 5, 71, 110, 121
+EIO, ENODEV, EPROTO, ETIMEDOUT, EREMOTEIO = 5, 19, 71, 110, 121
 
 
 def load(vm):
@@ -166,6 +167,23 @@ def dead(vm):
     vm.sh(f"echo 1 >/sys/bus/pci/devices/{address}/reset", timeout=60)
     assert audit.live(vm, "snic0") == idle
     vm.sh("snic-ioctl objects.cascade life.unbind")
+
+
+@scenario("ioctl.aer", kernel=KERNELS, covers=[20, 43])
+def aer(vm):
+    """Uncorrectable errors of the link: open files die, the device recovers by itself."""
+    idle = load(vm)
+    vm.load("aer_inject")
+    bus = int(audit.address(vm, "snic0")[5:7], 16)
+    for status in (1 << 14, 1 << 18):       # completion timeout; malformed TLP, which is fatal
+        start_waiting(vm)
+        vm.put("/tmp/error", struct.pack("<BBBx7I", bus, 0, 0, status, 0, 0, 0, 0, 0, 0))
+        vm.sh("cat /tmp/error >/dev/aer_inject")
+        assert f"RESULT errno {ENODEV} " in end_waiting(vm)
+        vm.sh("n=0; until : </dev/kiwi/snic0; do sleep 0.1; n=$((n + 1)); "
+              "[ $n -lt 300 ] || exit 1; done", timeout=60)
+        vm.sh("snic-ioctl objects.query objects.cascade")
+        assert audit.live(vm, "snic0") == idle
 
 
 @scenario("ioctl.sysfs", kernel=KERNELS, covers=[41])

@@ -230,6 +230,41 @@ static void test_sweep(void)
 	say("each system call fails once: nothing is left behind");
 }
 
+/* One call, each of whose system calls fails in turn, leaves the kernel as it was. */
+#define NOTHING_LEFT(call) do {							\
+	unsigned int n, before = fake_objects();				\
+	for (n = 1; n < 100; n++) {						\
+		int rc;								\
+		fake_fail_nth(n);						\
+		rc = call;							\
+		if (!fake_failed())						\
+			break;							\
+		holds(rc < 0 && fake_objects() == before);			\
+	}									\
+	fake_fail_nth(0);							\
+	holds(n > 1 && n < 100);						\
+} while (0)
+
+static void test_nothing_left(void)
+{
+	struct fixture f = fixture_open(8, 8, 4, 1);
+	struct kiwi_cq_config cq_config = { .entries = 4 };
+	struct kiwi_qp_config qp_config = { .send_cq = f.cq };
+	struct kiwi_doorbell *db;
+	struct kiwi_pd *pd;
+	struct kiwi_mr *mr;
+	struct kiwi_cq *cq;
+	struct kiwi_qp *qp;
+
+	NOTHING_LEFT(kiwi_pd_alloc(f.dev, &pd));
+	NOTHING_LEFT(kiwi_mr_reg(f.pd, &f, sizeof(f), KIWI_ACCESS_ALL, &mr));
+	NOTHING_LEFT(kiwi_doorbell_alloc(f.dev, 0, &db));
+	NOTHING_LEFT(kiwi_cq_create(f.dev, &cq_config, &cq));
+	NOTHING_LEFT(kiwi_qp_create(f.pd, &qp_config, &qp));
+	say("a call that fails in the middle undoes what it did");
+	kiwi_close(f.dev);
+}
+
 static void test_busy(void)
 {
 	struct fixture f = fixture_open(8, 8, 4, 1);
@@ -295,6 +330,7 @@ int main(void)
 	test_gids();
 	test_connect();
 	test_sweep();
+	test_nothing_left();
 	test_busy();
 	test_bad_number();
 	test_memory();

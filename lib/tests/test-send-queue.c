@@ -258,13 +258,14 @@ static void test_index_wrap(void)
 
 	for (k = 0; k < 2; k++) {
 		struct fixture f = fixture_open(4, sizes[k], 4, 1);
+		uint64_t queue = (uint64_t)1 << 56 | (uint64_t)f.qp->qpn << 32 | 0xe0c10000;
 
 		for (i = 0; i < 200000; i++) {
 			if (i % sizes[k] == sizes[k] - 1)
 				complete_to(&f, f.qp, f.qp->sq_pi);
 			wr.wr_id = i;
 			holds(kiwi_post_send_ring(f.qp, &wr) == 0);
-			holds((fake_doorbell() & 0xffff) == ((i + 1) & 0xffff));
+			holds(fake_doorbell() == (queue | ((i + 1) & 0xffff)));
 		}
 		holds(f.qp->sq_pi == 200000);
 		kiwi_close(f.dev);

@@ -17,7 +17,7 @@ SNIC_MAC, SNIC_IPV4 = "52:54:00:4b:00:00", "192.0.2.2"
 SNIC_IPV6 = "fe80::5054:ff:fe4b:0"
 SOFT_MAC, SOFT_IPV4 = "52:54:00:4b:ff:00", "192.0.2.1"
 GID = {6: 0, 4: 1}      # IP version -> index in the table of either side
-MTUS = (256, 512, 1024, 2048, 4096)
+MTUS = {4: (256, 1024, 4096), 6: (512, 2048, 4096)}
 CONTROL = 7000          # TCP port of the peers' own connection
 ACK_TIMEOUT = 19        # 2 s: soft-RoCE on an emulated CPU of a busy host may be slow
 
@@ -83,11 +83,11 @@ def known_frames(_log):
 
 
 def exchange(version):
-    """All operations, errors too, both ways, at every MTU; the wire is judged."""
+    """All operations, errors too, both ways, at several MTUs; the wire is judged."""
     @scenario(f"interop.exchange.ipv{version}", rdma=True, timeout=600)
     def run(vm):
         lan(vm)
-        for mtu in MTUS:
+        for mtu in MTUS[version]:
             with wire.capture(vm, "vnet0", f"mtu{mtu}") as path:
                 print(peers(vm, version, mtu))
             judged(path, version, mtu)

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # kernel.sh NAME: prints a folder with Debian's own kernel NAME (debian-6.12 or
-# debian-6.1), unpacked into the cache and never installed, or with the test kernel
-# (test-6.12), built there:
+# debian-6.1), unpacked into the cache and never installed:
 #   vmlinuz, config    as shipped
 #   kdir               header tree, to be used as make -C
 #   modules            modprobe tree of the modules in scripts/guest-modules
@@ -13,8 +12,7 @@
 case ${1:-} in
 debian-6.12) flavour=6.12-amd64 ;;
 debian-6.1) flavour=amd64 ;;
-test-6.12) exec "$top/scripts/test-kernel.sh" ;;
-*) die "usage: kernel.sh debian-6.12|debian-6.1|test-6.12" ;;
+*) die "usage: kernel.sh debian-6.12|debian-6.1" ;;
 esac
 
 dependency() { # PACKAGE PATTERN: the dependency that matches, as NAME or NAME=VERSION

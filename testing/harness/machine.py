@@ -112,6 +112,7 @@ class Machine:
         kind, number = name[:-1], int(name[-1])
         args, props = [], {"id": name, "bus": bus}
         if kind == "snic":
+            props["serial"] = 0x4b57000000000001 + number
             for port in range(PORTS):
                 netdev = f"{name}p{port}"
                 args += self._netdev(netdev, port, log)

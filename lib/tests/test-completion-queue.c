@@ -164,6 +164,7 @@ static void test_hostile(void)
 {
 	struct fixture f = fixture_open(8, 8, 4, 1);
 	uint32_t numbers[] = { 0, 1, 0xffffff, 0x1000000, 0x80000000, 0xfffffffe };
+	struct kiwi_cqe late;
 	struct kiwi_wc wc[8];
 	unsigned int i;
 
@@ -175,6 +176,10 @@ static void test_hostile(void)
 	}
 	ok(kiwi_poll_cq(f.cq, wc, 8) == 0, "numbers of no QP are passed over");
 	ok(published(f.cq) == i, "and consumed");
+	late = cqe_of(f.qp, 0);
+	need(kiwi_qp_destroy(f.qp));
+	fake_complete(f.cq, &late);
+	ok(kiwi_poll_cq(f.cq, wc, 8) == 0, "so is one that was destroyed before");
 	kiwi_close(f.dev);
 }
 

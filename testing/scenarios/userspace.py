@@ -258,22 +258,6 @@ def network(vm):
     assert rc == 1 and "nonsense" in output, output
 
 
-@scenario("userspace.syscalls", rdma=True)
-def syscalls(vm):
-    """A hundred times as many messages take no system call more."""
-    vm.load("kiwi_snic")
-
-    def calls(op, count):
-        vm.sh(f"strace -o /tmp/calls kiwi-perf {op} -s 64 -n {count} -p 16", timeout=120)
-        lines = vm.sh("sed -n 's/^\\([a-z0-9_]*\\)(.*/\\1/p' /tmp/calls").split()
-        assert "exit_group" in lines, lines
-        return sorted(lines)
-
-    for op in OPS:
-        few, many = calls(op, 100), calls(op, 10000)
-        assert few == many, (op, len(few), len(many))
-
-
 @scenario("userspace.doorbells")
 def doorbells(vm):
     """A posted list of 64 costs one doorbell."""

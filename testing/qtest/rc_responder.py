@@ -4,7 +4,7 @@
 import random
 import struct
 
-from rc import Endpoint, Mr, Peer, abi, roce
+from rc import Endpoint, Fabric, Mr, Peer, abi, roce
 from rc_case import ACK, FLUSH, FabricCase, NAK_ACCESS, NAK_INVALID, NAK_SEQUENCE, PSN, RNR, tests
 
 
@@ -140,7 +140,9 @@ class Responder(FabricCase):
 
     def test_duplicate_read_ends_the_first(self):
         """The peer went back: what was being sent is not sent to its end, then again."""
-        p = Peer(self.f, mtu=256, max_rd=1, size=1 << 20)
+        slow = Fabric("link-mbps=20", wire=True)    # the second READ finds the first at work
+        self.addCleanup(slow.close)
+        p = Peer(slow, mtu=256, max_rd=1, size=1 << 20)
         data = self.rng.randbytes(1 << 20)
         p.end.mr.write(0, data)
         self.read(p, 1000, 1 << 20)

@@ -31,9 +31,10 @@ def no_system_call(vm):
         assert "ioctl" in few and "openat" in few, few
         assert abs(len(few) - len(many)) <= HELD_UP, \
             f"{work}: {len(few)} and {len(many)} system calls"
-    # The method sees system calls where there are some: sleeping for completions needs them.
-    assert len(system_calls(vm, "write -s 8 -t lat -e -n 200")) + 200 < \
-        len(system_calls(vm, "write -s 8 -t lat -e -n 1600"))
+    # The method sees system calls where there are some: sleeping until a large message
+    # has arrived needs them.
+    assert len(system_calls(vm, "write -s 1M -t lat -e -n 20")) + 100 < \
+        len(system_calls(vm, "write -s 1M -t lat -e -n 220"))
 
 
 def cost(vm, arguments):

@@ -28,7 +28,7 @@ from machine import BUILD, Machine                          # noqa: E402
 PLAN = scenario.SCENARIOS / "PLAN"
 LOGS = vm_module.LOGS
 TAIL = 80
-AGAIN = 75          # exit status of a test that met a defect of the emulator
+AGAIN = 75          # exit status of a test that met a defect of others
 
 
 def run_child(test):
@@ -45,13 +45,18 @@ def run_child(test):
         faults = [f for vm in vms for f in end_faults(vm)]
         for fault in faults:
             print(f"at the end: {fault}")
-        return 1 if faults else 0
+        return verdict(vms) if faults else 0
     except BaseException:                                   # pylint: disable=broad-except
         traceback.print_exc()
-        return AGAIN if any(vm.hit_int3() for vm in vms) else 1
+        return verdict(vms)
     finally:
         for vm in list(vms):
             vm.close()
+
+
+def verdict(vms):
+    """The exit status of a test that failed."""
+    return AGAIN if any(vm.hit_foreign_defect() for vm in vms) else 1
 
 
 def end_faults(vm):
@@ -124,7 +129,7 @@ def run_tests(tests, jobs):
                 running.remove(job)
                 status = job.process.returncode
                 if status == AGAIN and not job.again:
-                    print(f"again {job.test.name}: the emulator ran a stale int3",
+                    print(f"again {job.test.name}: it met a defect of QEMU or soft-RoCE",
                           flush=True)
                     waiting.insert(0, (job.test, True))
                     continue

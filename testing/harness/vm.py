@@ -32,6 +32,7 @@ CHUNK = 8192        # as much as the guest's serial driver holds for a slow read
 STRETCH = float(os.environ.get("KIWI_TIMEOUT_STRETCH", "1"))
 
 INT3 = re.compile(r"(Oops: )?int3: 0000 \[#1\]")
+RXE = re.compile(r"WARNING: .* at drivers/infiniband/sw/rxe/rxe_comp\.c")
 PANIC = re.compile(rb"Kernel panic - not syncing: .*")
 COMPLAINT = re.compile(
     r"WARNING:|BUG:|Oops|refcount_t|Kernel panic|general protection fault|"
@@ -202,6 +203,14 @@ class VM:
         its own code, has replaced by int3 and restored since.
         """
         return bool(INT3.search(self.console()))
+
+    def hit_foreign_defect(self):
+        """Whether a defect that is not ours spoilt the run.
+
+        That of QEMU, above; or soft-RoCE's completer met, under loss, a failed request
+        without an error, which it warns of itself and flushes its queue.
+        """
+        return self.hit_int3() or bool(RXE.search(self.console()))
 
     def problems(self):
         """What is wrong with the guest now, as a list of lines; empty is good."""

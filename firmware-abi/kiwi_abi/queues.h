@@ -172,6 +172,13 @@ struct kiwi_cq_ci {
 };
 KIWI_ABI_SIZE(struct kiwi_cq_ci, 8);
 
+/* Producer indices of a QP with KIWI_QP_DB_RECORD, host to device, 8-byte aligned. */
+struct kiwi_qp_db_record {
+	__le32 sq;	/* send queue producer in units, modulo 2^16 */
+	__le32 rq;	/* receive queue producer in entries, modulo 2^16 */
+};
+KIWI_ABI_SIZE(struct kiwi_qp_db_record, 8);
+
 #define KIWI_QUEUE_LOG2_MAX	15	/* entries of any ring: 16-bit indices stay unambiguous */
 
 /* Doorbells ------------------------------------------------------------- */
@@ -185,8 +192,8 @@ KIWI_ABI_SIZE(struct kiwi_cq_ci, 8);
 #define KIWI_DB_TYPE_SHIFT	56	/* 4 bits: enum kiwi_db_type */
 
 enum kiwi_db_type {
-	KIWI_DB_SQ		= 1,	/* index: send queue producer, in units */
-	KIWI_DB_RQ		= 2,	/* index: receive queue producer, in entries */
+	KIWI_DB_SQ		= 1,	/* index: send queue producer, in units; Q-30 */
+	KIWI_DB_RQ		= 2,	/* index: receive queue producer, in entries; Q-30 */
 	KIWI_DB_CQ_ARM		= 3,	/* index: CQ consumer; event at the next CQE */
 	KIWI_DB_CQ_ARM_SOLICITED = 4,	/* same, at the next solicited or error CQE */
 };

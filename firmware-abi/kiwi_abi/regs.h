@@ -8,7 +8,7 @@
 #include "types.h"
 
 #define KIWI_ABI_MAJOR			1
-#define KIWI_ABI_MINOR			0
+#define KIWI_ABI_MINOR			1
 
 /* BAR numbers [ours] */
 #define KIWI_BAR_REGS			0	/* 64-bit, not prefetchable, 128 KiB */
@@ -31,6 +31,9 @@
 #define KIWI_REG_SERIAL			0x018	/* u64 */
 #define KIWI_REG_CAPS			0x020	/* u64: KIWI_CAP_* */
 #define   KIWI_CAP_DIAG			(1ULL << 0)	/* diagnostic block present */
+/* Bits 32..63 belong to the part. */
+#define   KIWI_SNIC_CAP_GPU_QUEUES	(1ULL << 32)	/* queues for GPU code */
+#define   KIWI_SNIC_CAP_MR_HOLD		(1ULL << 33)	/* HOLD_MR, RESUME_MR */
 #define KIWI_REG_LIMITS			0x028	/* u32 */
 #define   KIWI_LIMITS_AQ_LOG2_MAX	0x000000ffU	/* admin queue entries, 2^n, 2..16 */
 #define   KIWI_LIMITS_EQ_LOG2_MAX	0x0000ff00U	/* event queue entries, 2^n, 6..23 */

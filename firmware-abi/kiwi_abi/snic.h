@@ -17,6 +17,8 @@ enum kiwi_snic_opcode {
 	KIWI_SNIC_OP_DEALLOC_PD		= 0x0111,
 	KIWI_SNIC_OP_REG_MR		= 0x0120,
 	KIWI_SNIC_OP_DEREG_MR		= 0x0121,
+	KIWI_SNIC_OP_HOLD_MR		= 0x0122,	/* KIWI_SNIC_CAP_MR_HOLD; also the next */
+	KIWI_SNIC_OP_RESUME_MR		= 0x0123,
 	KIWI_SNIC_OP_CREATE_CQ		= 0x0130,
 	KIWI_SNIC_OP_DESTROY_CQ		= 0x0131,
 	KIWI_SNIC_OP_CREATE_QP		= 0x0140,
@@ -163,7 +165,8 @@ KIWI_ABI_SIZE(struct kiwi_snic_port_counters, 256);
 #define KIWI_ACCESS_REMOTE_WRITE	0x02
 #define KIWI_ACCESS_REMOTE_READ		0x04
 #define KIWI_ACCESS_REMOTE_ATOMIC	0x08
-#define KIWI_ACCESS_ALL			0x0f
+#define KIWI_ACCESS_ALL			0x0f	/* the rights */
+#define KIWI_ACCESS_RELAXED		0x10	/* not a right: S-41; KIWI_SNIC_CAP_GPU_QUEUES */
 
 /**
  * struct kiwi_snic_reg_mr_in - reply: struct kiwi_cmd_id, whose id is the key
@@ -187,17 +190,38 @@ KIWI_ABI_SIZE(struct kiwi_snic_reg_mr_in, 72);
 
 /* DEREG_MR: input struct kiwi_cmd_id (key). No access to the memory after the reply. */
 
+/* HOLD_MR: input struct kiwi_cmd_id (key), no reply payload. S-40. */
+
+/**
+ * struct kiwi_snic_resume_mr_in - no reply payload
+ * @key: of a held region
+ * @rsvd: 0
+ * @pbl: where its memory is now, of the same length
+ */
+struct kiwi_snic_resume_mr_in {
+	__le32 key;
+	__le32 rsvd;
+	struct kiwi_pbl pbl;
+};
+KIWI_ABI_SIZE(struct kiwi_snic_resume_mr_in, 56);
+
 /* Completion queues ----------------------------------------------------- */
+
+/* With KIWI_SNIC_CAP_GPU_QUEUES [borrowed: mlx5 CQ context, cc and oi] */
+#define KIWI_CQ_OVERRUN_IGNORE	0x01	/* CQEs overwrite the oldest: Q-24 */
+#define KIWI_CQ_COLLAPSED	0x02	/* one entry that holds the latest CQE: Q-25 */
 
 /**
  * struct kiwi_snic_create_cq_in - reply: struct kiwi_snic_queue_out
  * @pbl: memory: 2^@log2 entries of 64 bytes from its first byte, 64-byte aligned
  * @ci_offset: byte offset of struct kiwi_cq_ci in the same memory, behind the
- *	entries, 8-byte aligned
- * @length: bytes of the memory, at least @ci_offset + 8
+ *	entries, 8-byte aligned; 0 with KIWI_CQ_OVERRUN_IGNORE
+ * @length: bytes of the memory, at least @ci_offset + 8; with KIWI_CQ_OVERRUN_IGNORE
+ *	at least the entries
  * @eqn: event queue, of kind completion
  * @db_page: doorbell page, open, that arms this CQ
- * @log2: entries 2^n, n 1..caps.cq_log2_max
+ * @log2: entries 2^n, n 1..caps.cq_log2_max; 0 with KIWI_CQ_COLLAPSED
+ * @flags: KIWI_CQ_*
  * @rsvd: 0
  */
 struct kiwi_snic_create_cq_in {
@@ -207,7 +231,8 @@ struct kiwi_snic_create_cq_in {
 	__le32 eqn;
 	__le32 db_page;
 	__u8 log2;
-	__u8 rsvd[7];
+	__u8 flags;
+	__u8 rsvd[6];
 };
 KIWI_ABI_SIZE(struct kiwi_snic_create_cq_in, 80);
 
@@ -227,12 +252,16 @@ enum kiwi_qp_type {
 };
 
 #define KIWI_QP_SQ_SIG_ALL	0x01	/* every WQE is signalled */
+/* With KIWI_SNIC_CAP_GPU_QUEUES */
+#define KIWI_QP_SQ_ONLY		0x02	/* no receive queue: Q-31 */
+#define KIWI_QP_DB_RECORD	0x04	/* doorbells take their index from memory: Q-30 */
 
 /**
  * struct kiwi_snic_create_qp_in - reply: struct kiwi_snic_queue_out
  * @pdn: protection domain of the QP
  * @send_cqn: CQ of the send queue
- * @recv_cqn: CQ of the receive queue
+ * @recv_cqn: CQ of the receive queue; 0 with KIWI_QP_SQ_ONLY, as are the other
+ *	fields of that queue
  * @db_page: doorbell page, open, of both queues
  * @type: enum kiwi_qp_type
  * @flags: KIWI_QP_*
@@ -240,6 +269,7 @@ enum kiwi_qp_type {
  * @rq_log2: receive queue entries 2^n, n 0..caps.rq_log2_max
  * @rq_stride: bytes of a receive entry 2^n, KIWI_RQE_MIN_SHIFT..KIWI_RQE_MAX_SHIFT
  * @rsvd: 0
+ * @db_record: DMA address of struct kiwi_qp_db_record; 0 without KIWI_QP_DB_RECORD
  * @sq: memory of the send queue: from its first byte, 64-byte aligned
  * @rq: memory of the receive queue: from its first byte, aligned to the stride
  */
@@ -253,7 +283,8 @@ struct kiwi_snic_create_qp_in {
 	__u8 sq_log2;
 	__u8 rq_log2;
 	__u8 rq_stride;
-	__u8 rsvd[11];
+	__u8 rsvd[3];
+	__le64 db_record;
 	struct kiwi_pbl sq;
 	struct kiwi_pbl rq;
 };

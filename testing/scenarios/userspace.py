@@ -113,7 +113,7 @@ def manuals(log):
 # kiwictl on a made-up /sys/class/kiwi -------------------------------------------------
 
 SYSFS = {
-    "snic0/serial": "00ff00ff00ff00ff", "snic0/fw_version": "1.2.3", "snic0/abi_version": "1.0",
+    "snic0/serial": "00ff00ff00ff00ff", "snic0/fw_version": "1.2.3", "snic0/abi_version": "1.1",
     "snic0/revision": "7", "snic0/generation": "1", "snic0/caps/max_qp": "16384",
     "snic0/caps/max_mr_size": "1152921504606846976",
     "snic0/ports/1/state": "ACTIVE", "snic0/ports/1/enabled": "1", "snic0/ports/1/mtu": "1024",

@@ -114,7 +114,7 @@ int kiwi_fw_pages_add(struct kiwi_fw_pages *pages, struct page **batch, unsigned
 /**
  * kiwi_fw_pages_table() - make a scatter list of the runs
  * @pages: complete
- * @sgt: to be filled in
+ * @sgt: to be filled in; empty on failure
  *
  * Return: 0 or -ENOMEM.
  */
@@ -126,8 +126,11 @@ int kiwi_fw_pages_table(const struct kiwi_fw_pages *pages, struct sg_table *sgt)
 	int ret;
 
 	ret = sg_alloc_table(sgt, pages->nr_runs, GFP_KERNEL_ACCOUNT);
-	if (ret)
+	if (ret) {
+		/* It gave the list back, but still tells how long that had become. */
+		*sgt = (struct sg_table) {};
 		return ret;
+	}
 	sg = sgt->sgl;
 	for (chunk = pages->first; chunk; chunk = chunk->next) {
 		for (n = 0; n < chunk->nr; n++, sg = sg_next(sg))

@@ -27,7 +27,7 @@ def load(vm):
 
 
 @scenario("ioctl.all", kernel=KERNELS, iommu=["off", "on"], props={"snic0": SMALL},
-          covers=[5, 10, 12, 16, 17, 26, 31, 32, 33, 34, 39], timeout=600)
+          covers=[5, 10, 12, 16, 17, 26, 31, 32, 33, 34, 37, 39], timeout=600)
 def everything(vm):
     """Every test of snic-ioctl; the device holds what it held before."""
     idle = load(vm)

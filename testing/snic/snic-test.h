@@ -32,6 +32,7 @@ struct test {
 extern const struct test args_tests[];
 extern const struct test object_tests[];
 extern const struct test memory_tests[];
+extern const struct test starved_tests[];
 extern const struct test queue_tests[];
 extern const struct test doorbell_tests[];
 extern const struct test event_tests[];

@@ -396,7 +396,8 @@ void ksnic_obj_revoke(struct ksnic_obj *obj, u32 type, u32 code)
 		return;
 	if (obj_kill(obj, &err)) {
 		kiwi_fw_fail(obj->ks->fw, KIWI_RESET_PROTOCOL);
-		obj->live = false;
+		/* It is down now and refuses nothing: what the host knows of the object ends. */
+		obj_kill(obj, &err);
 	}
 	spin_lock(&obj->ks->event_lock);
 	ksnic_obj_notify(obj, type, code);

@@ -16,6 +16,7 @@ OP = {"CLOSE_DB_PAGE": 0x21, "QUERY_PORT": 0x100, "ALLOC_PD": 0x110, "DEALLOC_PD
       "REG_MR": 0x120, "DEREG_MR": 0x121, "CREATE_CQ": 0x130, "DESTROY_CQ": 0x131,
       "CREATE_QP": 0x140, "QUERY_QP": 0x142, "DESTROY_QP": 0x143}
 BUSY, INTERNAL = 8, 12
+CQ_ERROR, QP_ERROR = 2, 3
 EIO, ENODEV, EPROTO, ETIMEDOUT, EREMOTEIO = 5, 19, 71, 110, 121
 
 
@@ -62,13 +63,19 @@ def end_waiting(vm):
     return vm.sh("cat /tmp/wait")
 
 
-def attempt(vm, what, fault):
-    """Does one operation under a fault: (errno, value, limit, text)."""
+def try_under(vm, what, fault):
+    """Does one operation under a fault: what it printed."""
     vm.qom_set("snic0", "fault", fault)
     text = vm.sh(f"snic-ioctl try {what}", timeout=120)
     print(text)
     vm.qom_set("snic0", "fault", "")
     assert "CLOSED" in text, text
+    return text
+
+
+def attempt(vm, what, fault):
+    """Does one operation under a fault: (errno, value, limit, text)."""
+    text = try_under(vm, what, fault)
     found = re.search(r"RESULT errno (\d+) value (\d+) limit (\d+): (.*)", text)
     return int(found[1]), int(found[2]), int(found[3]), found[4]
 
@@ -108,6 +115,28 @@ def destroy_refused(vm):
     vm.qom_set("snic0", "fault", "")
     vm.sh(f"echo {address} >/sys/bus/pci/drivers/kiwi_snic/bind")
     assert audit.live(vm, "snic0") == idle
+
+
+@scenario("ioctl.revoke-refused", append="slub_debug=P", covers=[16, 28])
+def revoke_refused(vm):
+    """An exporter takes rings away and the firmware refuses: it is down, and nothing is stale.
+
+    What is freed is poisoned: an event that found the queue still would end the guest.
+    """
+    idle = load(vm)
+    address = audit.address(vm, "snic0")
+    for what, name, event in (("qp-revoked", "DESTROY_QP", QP_ERROR),
+                              ("cq-revoked", "DESTROY_CQ", CQ_ERROR)):
+        text = try_under(vm, what, f"opcode={OP[name]},count=1,status={INTERNAL}")
+        assert f"RESULT errno {EIO} " in text, text
+        number = int(re.search(r"REVOKED number (\d+)", text)[1])
+        vm.sh(f"echo 1 >/sys/bus/pci/devices/{address}/reset", timeout=60)
+        seen = int(vm.sh(f"cat /sys/kernel/debug/kiwi_fw/{address}/events"))
+        vm.qom_set("snic0", "event", f"type={event},id={number}")
+        vm.sh(f"until [ $(cat /sys/kernel/debug/kiwi_fw/{address}/events) -gt {seen} ]; do "
+              "usleep 10000; done")
+        vm.sh("snic-ioctl objects.order memory.rings-revoked", timeout=120)
+        assert audit.live(vm, "snic0") == idle, what
 
 
 @scenario("ioctl.bad-replies", covers=[40])

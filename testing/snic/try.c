@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <xpu.h>
+
 #include "snic-test.h"
 #include "try.h"
 
@@ -102,6 +104,41 @@ static int destroy_qp_twice(void)
 	return destroy_qp();
 }
 
+/* Rings in memory that its exporter takes away; what comes of the device after that. */
+static int rings_revoked(bool of_cq)
+{
+	struct kiwi_snic_cq_create c = cq_args(s.db.doorbell, NULL, 4);
+	struct kiwi_snic_qp_create q = qp_args(s.pd, s.cq.cq, s.db.doorbell, pages(2 * PAGE));
+	int xpu = xpu_open(0), buf;
+
+	CHECK(xpu >= 0);
+	buf = xpu_alloc(xpu, 1024 * 1024, 0, 0);
+	CHECK(buf >= 0);
+	if (of_cq) {
+		c.mem.type = KIWI_MEM_DMABUF;
+		c.mem.fd = buf;
+		EQUAL(snic_call(s.fd, KIWI_SNIC_CQ_CREATE, &c), 0);
+	} else {
+		q.sq = (struct kiwi_mem) { KIWI_MEM_DMABUF, buf, 0, q.sq.length };
+		EQUAL(snic_call(s.fd, KIWI_SNIC_QP_CREATE, &q), 0);
+	}
+	printf("REVOKED number %u\n", of_cq ? c.cqn : q.qpn);
+	EQUAL(xpu_revoke(xpu, buf), 0);
+	close(buf);
+	close(xpu);
+	return pd_alloc();
+}
+
+static int qp_revoked(void)
+{
+	return rings_revoked(false);
+}
+
+static int cq_revoked(void)
+{
+	return rings_revoked(true);
+}
+
 /* For scenarios in which something happens to the device meanwhile. */
 static int wait_event(void)
 {
@@ -137,6 +174,8 @@ static const struct {
 	{ "destroy-qp", destroy_qp },
 	{ "destroy-qp-twice", destroy_qp_twice },
 	{ "destroy-mr", destroy_mr },
+	{ "qp-revoked", qp_revoked },
+	{ "cq-revoked", cq_revoked },
 	{ "wait", wait_event },
 };
 

@@ -136,56 +136,47 @@ static const struct cmd_field modify_qp_fields[] = {
 #define SNIC_CMD(_name, _in_len, _out_len, _fields)		\
 	CMD(KIWI_SNIC_OP_##_name, #_name, _in_len, _out_len, _fields)
 
+/* Commands that name an object, and reply nothing. */
+#define SNIC_END_CMD(_name)					\
+	SNIC_CMD(_name, sizeof(struct kiwi_cmd_id), EMPTY, number_fields)
+
 static const struct cmd query_caps =
 	CMD(KIWI_OP_QUERY_CAPS, "QUERY_CAPS", EMPTY, sizeof(struct kiwi_snic_caps), NULL);
 
 static const struct cmd query_port =
 	SNIC_CMD(QUERY_PORT, sizeof(struct kiwi_cmd_id), sizeof(struct kiwi_snic_port),
 		 port_fields);
-
 static const struct cmd set_port =
 	SNIC_CMD(SET_PORT, sizeof(struct kiwi_snic_set_port_in), EMPTY, set_port_fields);
-
 static const struct cmd set_gid =
 	SNIC_CMD(SET_GID, sizeof(struct kiwi_snic_set_gid_in), EMPTY, set_gid_fields);
-
 static const struct cmd query_port_counters =
 	SNIC_CMD(QUERY_PORT_COUNTERS, sizeof(struct kiwi_cmd_id),
 		 sizeof(struct kiwi_snic_port_counters), port_fields);
 
 static const struct cmd alloc_pd =
 	SNIC_CMD(ALLOC_PD, EMPTY, sizeof(struct kiwi_cmd_id), NULL);
-
-static const struct cmd dealloc_pd =
-	SNIC_CMD(DEALLOC_PD, sizeof(struct kiwi_cmd_id), EMPTY, number_fields);
+static const struct cmd dealloc_pd = SNIC_END_CMD(DEALLOC_PD);
 
 static const struct cmd reg_mr =
 	SNIC_CMD(REG_MR, sizeof(struct kiwi_snic_reg_mr_in), sizeof(struct kiwi_cmd_id),
 		 reg_mr_fields);
-
-static const struct cmd dereg_mr =
-	SNIC_CMD(DEREG_MR, sizeof(struct kiwi_cmd_id), EMPTY, number_fields);
+static const struct cmd dereg_mr = SNIC_END_CMD(DEREG_MR);
 
 static const struct cmd create_cq =
 	SNIC_CMD(CREATE_CQ, sizeof(struct kiwi_snic_create_cq_in),
 		 sizeof(struct kiwi_snic_queue_out), create_cq_fields);
-
-static const struct cmd destroy_cq =
-	SNIC_CMD(DESTROY_CQ, sizeof(struct kiwi_cmd_id), EMPTY, number_fields);
+static const struct cmd destroy_cq = SNIC_END_CMD(DESTROY_CQ);
 
 static const struct cmd create_qp =
 	SNIC_CMD(CREATE_QP, sizeof(struct kiwi_snic_create_qp_in),
 		 sizeof(struct kiwi_snic_queue_out), create_qp_fields);
-
 static const struct cmd modify_qp =
 	SNIC_CMD(MODIFY_QP, sizeof(struct kiwi_snic_modify_qp_in), EMPTY, modify_qp_fields);
-
 static const struct cmd query_qp =
 	SNIC_CMD(QUERY_QP, sizeof(struct kiwi_cmd_id), sizeof(struct kiwi_qp_attr),
 		 number_fields);
-
-static const struct cmd destroy_qp =
-	SNIC_CMD(DESTROY_QP, sizeof(struct kiwi_cmd_id), EMPTY, number_fields);
+static const struct cmd destroy_qp = SNIC_END_CMD(DESTROY_QP);
 
 static void cmd_refused(const struct cmd *cmd, int ret, const struct kiwi_fw_err *why,
 			struct ksnic_error *err)
@@ -456,16 +447,30 @@ int ksnic_cmd_modify_qp(struct kiwi_fw *fw, u32 qpn, u32 mask, const struct kiwi
 
 static int query_qp_check(const struct kiwi_qp_attr *a, struct ksnic_error *err)
 {
-	u32 numbers = le32_to_cpu(a->dest_qpn | a->sq_psn | a->rq_psn);
+	const struct {
+		const char *name;
+		u32 value;
+		u32 max;
+	} fields[] = {
+		{ "state", a->state, KIWI_QPS_ERR },
+		{ "cur_state", a->cur_state, KIWI_QPS_ERR },
+		{ "mtu", a->mtu, KIWI_MTU_4096 },
+		{ "dest_qpn", le32_to_cpu(a->dest_qpn), KIWI_SNIC_NUMBER_MAX },
+		{ "sq_psn", le32_to_cpu(a->sq_psn), KIWI_SNIC_NUMBER_MAX },
+		{ "rq_psn", le32_to_cpu(a->rq_psn), KIWI_SNIC_NUMBER_MAX },
+		{ "timeout", a->timeout, 31 },
+		{ "retry_cnt", a->retry_cnt, 7 },
+		{ "rnr_retry", a->rnr_retry, 7 },
+		{ "min_rnr_timer", a->min_rnr_timer, 31 },
+		{ "access", le32_to_cpu(a->access), KIWI_ACCESS_ALL },
+		{ "flow_label", le32_to_cpu(a->flow_label), BIT(20) - 1 },
+	};
+	unsigned int i;
 
-	if (a->state > KIWI_QPS_ERR)
-		return bad_reply(&query_qp, "state", a->state, err);
-	if (a->mtu > KIWI_MTU_4096)
-		return bad_reply(&query_qp, "mtu", a->mtu, err);
-	if (numbers > KIWI_SNIC_NUMBER_MAX)
-		return bad_reply(&query_qp, "dest_qpn or psn", numbers, err);
-	if (le32_to_cpu(a->access) & ~KIWI_ACCESS_ALL)
-		return bad_reply(&query_qp, "access", le32_to_cpu(a->access), err);
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		if (fields[i].value > fields[i].max)
+			return bad_reply(&query_qp, fields[i].name, fields[i].value, err);
+	}
 	return 0;
 }
 

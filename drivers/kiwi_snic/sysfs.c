@@ -9,25 +9,42 @@
 #include "ksnic.h"
 
 /**
- * struct dev_attr - attribute whose show function serves many
+ * struct dev_attr - attribute of the device
  * @attr: the attribute
- * @arg: which of them
+ * @emit: prints its value
+ * @arg: which of those that share the function
+ * @when_down: can be read when the device is of no use, too
  */
 struct dev_attr {
 	struct device_attribute attr;
+	ssize_t (*emit)(struct ksnic *ks, unsigned long arg, char *buf);
 	unsigned long arg;
+	bool when_down;
 };
 
-#define DEV_ATTR(_name, _show, _arg)					\
-	(&((struct dev_attr[]) { {					\
-		.attr = __ATTR(_name, 0444, _show, NULL),		\
-		.arg = (_arg),						\
-	} })[0].attr.attr)
-
-static unsigned long attr_arg(struct device_attribute *attr)
+static ssize_t dev_attr_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return container_of(attr, struct dev_attr, attr)->arg;
+	const struct dev_attr *dev_attr = container_of(attr, struct dev_attr, attr);
+	struct ksnic *ks = dev_get_drvdata(dev);
+	ssize_t ret;
+	int idx;
+
+	idx = srcu_read_lock(&ks->gate);
+	ret = dev_attr->when_down ? 0 : ksnic_check_up(ks);
+	if (!ret)
+		ret = dev_attr->emit(ks, dev_attr->arg, buf);
+	srcu_read_unlock(&ks->gate, idx);
+	return ret;
 }
+
+#define DEV_ATTR(_name, _emit, _arg, _when_down)					\
+	(&((struct dev_attr[]) { {							\
+		.attr.attr = { .name = (_name), .mode = 0444 },				\
+		.attr.show = dev_attr_show,						\
+		.emit = (_emit),							\
+		.arg = (_arg),								\
+		.when_down = (_when_down),						\
+	} })[0].attr.attr)
 
 /* Identity -------------------------------------------------------------------- */
 
@@ -39,8 +56,10 @@ enum identity {
 	GENERATION,
 };
 
-static ssize_t identity_emit(char *buf, const struct kiwi_fw_identity *id, enum identity which)
+static ssize_t identity_emit(struct ksnic *ks, unsigned long which, char *buf)
 {
+	const struct kiwi_fw_identity *id = kiwi_fw_identity(ks->fw);
+
 	switch (which) {
 	case SERIAL:
 		return sysfs_emit(buf, "%016llx\n", id->serial);
@@ -57,26 +76,15 @@ static ssize_t identity_emit(char *buf, const struct kiwi_fw_identity *id, enum 
 	return -EINVAL;
 }
 
-static ssize_t identity_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	struct ksnic *ks = dev_get_drvdata(dev);
-	ssize_t ret;
-	int idx;
-
-	idx = srcu_read_lock(&ks->gate);
-	ret = ksnic_check_up(ks);
-	if (!ret)
-		ret = identity_emit(buf, kiwi_fw_identity(ks->fw), attr_arg(attr));
-	srcu_read_unlock(&ks->gate, idx);
-	return ret;
-}
+#define IDENTITY_ATTR(_name, _which)	\
+	DEV_ATTR(__stringify(_name), identity_emit, _which, false)
 
 static struct attribute *identity_attrs[] = {
-	DEV_ATTR(serial, identity_show, SERIAL),
-	DEV_ATTR(fw_version, identity_show, FW_VERSION),
-	DEV_ATTR(abi_version, identity_show, ABI_VERSION),
-	DEV_ATTR(revision, identity_show, REVISION),
-	DEV_ATTR(generation, identity_show, GENERATION),
+	IDENTITY_ATTR(serial, SERIAL),
+	IDENTITY_ATTR(fw_version, FW_VERSION),
+	IDENTITY_ATTR(abi_version, ABI_VERSION),
+	IDENTITY_ATTR(revision, REVISION),
+	IDENTITY_ATTR(generation, GENERATION),
 	NULL
 };
 
@@ -86,26 +94,13 @@ static const struct attribute_group identity_group = {
 
 /* Capabilities ------------------------------------------------------------------ */
 
-static ssize_t caps_show(struct device *dev, struct device_attribute *attr, char *buf)
+static ssize_t caps_emit(struct ksnic *ks, unsigned long offset, char *buf)
 {
-	struct ksnic *ks = dev_get_drvdata(dev);
-	ssize_t ret;
-	int idx;
-
-	idx = srcu_read_lock(&ks->gate);
-	ret = ksnic_check_up(ks);
-	if (!ret)
-		ret = sysfs_emit(buf, "%llu\n", *(u64 *)((u8 *)&ks->caps + attr_arg(attr)));
-	srcu_read_unlock(&ks->gate, idx);
-	return ret;
+	return sysfs_emit(buf, "%llu\n", *(u64 *)((u8 *)&ks->caps + offset));
 }
 
-#define CAPS_ATTR(_name)							\
-	(&((struct dev_attr[]) { {						\
-		.attr.attr = { .name = __stringify(_name), .mode = 0444 },	\
-		.attr.show = caps_show,						\
-		.arg = offsetof(struct ksnic_caps, _name),			\
-	} })[0].attr.attr)
+#define CAPS_ATTR(_name)	\
+	DEV_ATTR(__stringify(_name), caps_emit, offsetof(struct ksnic_caps, _name), false)
 
 static struct attribute *caps_attrs[] = {
 	CAPS_ATTR(max_pd),
@@ -136,24 +131,19 @@ static const struct attribute_group caps_group = {
 
 /* Diagnostic counters -------------------------------------------------------------- */
 
-static ssize_t diag_show(struct device *dev, struct device_attribute *attr, char *buf)
+static ssize_t diag_emit(struct ksnic *ks, unsigned long index, char *buf)
 {
-	struct ksnic *ks = dev_get_drvdata(dev);
-	u64 value;
-	int idx;
+	u64 value = kiwi_fw_diag(ks->fw, index);
 
-	/* Also of a device that failed: the counters are for finding out why. */
-	idx = srcu_read_lock(&ks->gate);
-	value = kiwi_fw_diag(ks->fw, attr_arg(attr));
-	srcu_read_unlock(&ks->gate, idx);
 	return value == U64_MAX ? -ENODEV : sysfs_emit(buf, "%llu\n", value);
 }
 
-#define DIAG_ATTR(_name, _index) DEV_ATTR(_name, diag_show, KIWI_DIAG_##_index)
+/* Also of a device that failed: the counters are for finding out why. */
+#define DIAG_ATTR(_name, _index)	\
+	DEV_ATTR(__stringify(_name), diag_emit, KIWI_DIAG_##_index, true)
 
-#define DMA_ATTR(_name, _kind, _target, _what)	\
-	DEV_ATTR(dma_##_name, diag_show,	\
-		 KIWI_DIAG_DMA(KIWI_DMA_##_kind, KIWI_DMA_##_target, KIWI_DMA_##_what))
+#define DMA_ATTR(_name, _kind, _target, _what)		\
+	DIAG_ATTR(dma_##_name, DMA(KIWI_DMA_##_kind, KIWI_DMA_##_target, KIWI_DMA_##_what))
 
 static struct attribute *diag_attrs[] = {
 	DIAG_ATTR(live_pd, LIVE_PD),

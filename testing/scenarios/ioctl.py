@@ -169,8 +169,13 @@ def bad_replies(vm):
         error, _, _, text = attempt(vm, "port-query",
                                     f"opcode={OP['QUERY_PORT']},reply={field}")
         assert error == EPROTO and "QUERY_PORT" in text, (field, error, text)
-    error, _, _, text = attempt(vm, "qp-query", f"opcode={OP['QUERY_QP']},reply=0:07")
-    assert error == EPROTO and "state" in text, (error, text)
+    for field, reply in (("state", "0:07"), ("cur_state", "1:07"), ("mtu", "2:06"),
+                         ("dest_qpn", "4:00000001"), ("rq_psn", "12:00000001"),
+                         ("timeout", "16:20"), ("retry_cnt", "17:08"), ("rnr_retry", "18:08"),
+                         ("min_rnr_timer", "19:20"), ("access", "48:10"),
+                         ("flow_label", "52:00001000")):
+        error, _, _, text = attempt(vm, "qp-query", f"opcode={OP['QUERY_QP']},reply={reply}")
+        assert error == EPROTO and f" {field} " in text, (field, error, text)
     assert audit.live(vm, "snic0") == idle
 
 

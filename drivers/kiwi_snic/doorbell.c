@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/container_of.h>
 #include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 
 #include "error.h"
 #include "ksnic.h"
@@ -35,6 +37,17 @@ const struct ksnic_obj_ops ksnic_db_ops = {
 	.destroy = db_destroy,
 	.release = db_release,
 };
+
+/**
+ * ksnic_db_shift() - size of a doorbell as it is handed out
+ * @ks: the device, started
+ *
+ * Return: n of 2^n bytes: whole pages of the CPU
+ */
+u8 ksnic_db_shift(const struct ksnic *ks)
+{
+	return max_t(u8, PAGE_SHIFT, kiwi_fw_identity(ks->fw)->db_page_shift);
+}
 
 struct ksnic_db *ksnic_db_new(struct ksnic_owner *owner)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/compiler.h>
 #include <linux/errno.h>
+#include <linux/limits.h>
 #include <linux/poll.h>
 
 #include <kiwi/fw.h>
@@ -45,7 +46,9 @@ void ksnic_events_push(struct ksnic_event_queue *q, u32 type, u32 id, u64 user_d
 			.code = code,
 		};
 	} else if (last->type == KIWI_SNIC_EVENT_LOST) {
-		last->code++;
+		/* An unknown number stays so, and the highest does not become it. */
+		if (last->code && last->code < U32_MAX)
+			last->code++;
 	} else {
 		*event_slot(q, q->count++) = (struct kiwi_snic_event) {
 			.type = KIWI_SNIC_EVENT_LOST,

@@ -13,6 +13,9 @@
 #include "ksnic.h"
 #include "port.h"
 
+/* What is read of a structure that is longer than known, to see that the rest is zero. */
+#define SIZE_LIMIT	4096U
+
 /* Every structure begins like this. */
 struct ioctl_head {
 	__u32 size;
@@ -63,7 +66,7 @@ static int query_device(struct ksnic_call *call, void *data)
 		.max_inline = caps->max_inline,
 		.link_mbps = caps->link_mbps,
 		.max_doorbells = id->db_pages,
-		.doorbell_size = max_t(size_t, PAGE_SIZE, BIT(id->db_page_shift)),
+		.doorbell_size = BIT(ksnic_db_shift(call->ks)),
 		.max_sge = caps->max_sge,
 		.max_rd_atomic = caps->max_rd_atomic,
 		.ports = caps->ports,
@@ -241,8 +244,10 @@ static int get_data(struct ksnic_call *call, const struct ioctl_rules *ioctl,
 	if (*size < ioctl->min_size)
 		return ksnic_fail(&call->err, -EINVAL, *size, ioctl->min_size,
 				  "size %u is below %u", *size, ioctl->min_size);
-	ret = *size > PAGE_SIZE ? -E2BIG :
-	      copy_struct_from_user(data, ioctl->size, user, *size);
+	if (*size > SIZE_LIMIT)
+		return ksnic_fail(&call->err, -E2BIG, *size, SIZE_LIMIT, "size %u is above %u",
+				  *size, SIZE_LIMIT);
+	ret = copy_struct_from_user(data, ioctl->size, user, *size);
 	if (ret == -E2BIG)
 		return ksnic_fail(&call->err, ret, *size, ioctl->size,
 				  "size %u: the kernel knows %u bytes, and the rest is not zero",

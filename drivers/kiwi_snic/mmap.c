@@ -48,13 +48,12 @@ u64 ksnic_map_offset(const struct ksnic_db *db)
 
 static struct ksnic_db *map_get_doorbell(struct ksnic_file *file, u64 offset)
 {
-	const struct kiwi_fw_identity *id = kiwi_fw_identity(file->ks->fw);
 	struct ksnic *ks = file->ks;
 	struct ksnic_obj *obj;
 	struct ksnic_db *db;
 
 	spin_lock(&ks->event_lock);
-	obj = xa_load(&ks->dbs, (offset >> id->db_page_shift) - 1);
+	obj = xa_load(&ks->dbs, (offset >> ksnic_db_shift(ks)) - 1);
 	if (obj && obj->owner == &file->owner)
 		kref_get(&obj->ref);
 	else

@@ -199,6 +199,7 @@ struct ksnic_db {
 	bool write_combined;
 };
 
+u8 ksnic_db_shift(const struct ksnic *ks);
 struct ksnic_db *ksnic_db_new(struct ksnic_owner *owner);
 int ksnic_db_create(struct ksnic_db *db, struct ksnic_error *err);
 

@@ -127,7 +127,7 @@ struct kiwi_snic_query_device {
  * @mtu: out: KIWI_MTU_* in force
  * @mtu_max: out: KIWI_MTU_*
  * @mac: out: MAC address of the port
- * @rsvd: out: 0
+ * @rsvd: 0
  */
 struct kiwi_snic_query_port {
 	__u32 size;
@@ -524,7 +524,8 @@ enum kiwi_snic_event_type {
  * @code: by type
  * @rsvd: 0
  *
- * A file holds at most 256 unread events; more are counted in EVENT_LOST.
+ * A file holds at most 256 unread events; more are counted in EVENT_LOST. Those of an object
+ * that is destroyed stay, while its id may become another's: @user_data tells them apart.
  * read: EAGAIN with O_NONBLOCK when none; EINVAL when the buffer is smaller than
  * one event; EIO or ENODEV, as ioctls, once all are read. poll: POLLHUP and POLLERR then.
  */

@@ -42,8 +42,7 @@ static void cq_set_ring(struct cq *cq, void *ring, uint32_t entries)
 	}
 	pub->next = pub->ring;
 	pub->phase = KIWI_CQE_PHASE;
-	cq->no_qp.qpn = UINT32_MAX;
-	pub->last = &cq->no_qp;
+	pub->last_qpn = KIWI_NO_QPN_;
 }
 
 int kiwi_cq_create(struct kiwi_device *dev, const struct kiwi_cq_config *config,
@@ -124,7 +123,7 @@ void cq_forget_qp(struct kiwi_cq *cq, uint32_t qpn)
 	size_t left = (size_t)(cq->end - cq->ring);
 	uint8_t phase = cq->phase;
 
-	cq->last = &container_of(cq, struct cq, pub)->no_qp;
+	cq->last_qpn = KIWI_NO_QPN_;
 	while (left--) {
 		uint8_t flags = __atomic_load_n(&cqe->flags, __ATOMIC_RELAXED);
 

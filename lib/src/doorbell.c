@@ -49,16 +49,7 @@ err_free:
 
 int kiwi_doorbell_free(struct kiwi_doorbell *db)
 {
-	struct kiwi_device *dev = db->obj.dev;
-	int rc = object_destroy(&db->obj, db->id);
-
-	if (rc)
-		return rc;
-	pthread_mutex_lock(&dev->lock);
-	if (dev->doorbell == db)
-		dev->doorbell = NULL;
-	pthread_mutex_unlock(&dev->lock);
-	return 0;
+	return object_destroy(&db->obj, db->id);
 }
 
 volatile uint64_t *kiwi_doorbell_reg(const struct kiwi_doorbell *db)

@@ -62,8 +62,6 @@ struct cq {
 	struct kiwi_cq pub;
 	struct object obj;
 	struct ring_memory memory;
-	/* Stands for the latest QP until there is one. */
-	struct kiwi_qp no_qp;
 	/* Stand for rings that this process does not see. */
 	struct kiwi_cqe no_entry[2];
 	struct kiwi_cq_ci no_ci;

@@ -163,11 +163,18 @@ static void test_destroyed(bool reset)
 static void test_hostile(void)
 {
 	struct fixture f = fixture_open(8, 8, 4, 1);
-	uint32_t numbers[] = { 0, 1, 0xffffff, 0x1000000, 0x80000000, 0xfffffffe };
-	struct kiwi_cqe late;
+	uint32_t numbers[] = { 0, 1, 0xffffff, 0x1000000, 0x80000000, 0xfffffffe, 0xffffffff,
+			       0x1000000 + f.qp->qpn };
+	struct kiwi_cq_config config = { .entries = 8 };
+	struct kiwi_cqe late, stray = cqe_of(f.qp, 2);
+	struct kiwi_cq *other;
 	struct kiwi_wc wc[8];
 	unsigned int i;
 
+	need(kiwi_cq_create(f.dev, &config, &other));
+	fake_complete(other, &stray);
+	ok(kiwi_poll_cq(other, wc, 8) == 0 && f.qp->sq_ci == 0,
+	   "a completion in a CQ that is not the QP's is passed over");
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		struct kiwi_cqe cqe = cqe_of(f.qp, i);
 
@@ -176,6 +183,11 @@ static void test_hostile(void)
 	}
 	ok(kiwi_poll_cq(f.cq, wc, 8) == 0, "numbers of no QP are passed over");
 	ok(published(f.cq) == i, "and consumed");
+	late = cqe_of(f.qp, 0);
+	late.sq_index = 0x4000;
+	fake_complete(f.cq, &late);
+	ok(kiwi_poll_cq(f.cq, wc, 8) == 1 && kiwi_qp_room(f.qp) <= 8,
+	   "an index beyond what was posted makes no room");
 	late = cqe_of(f.qp, 0);
 	need(kiwi_qp_destroy(f.qp));
 	fake_complete(f.cq, &late);

@@ -67,6 +67,12 @@ COUNTED(post) static int post(struct kiwi_qp *qp, uint64_t addr, uint32_t lkey, 
 	return kiwi_post_send_ring(qp, &wr);
 }
 
+/* Nothing is known of the request. */
+COUNTED(any) static int post_any(struct kiwi_qp *qp, const struct kiwi_send_wr *wr)
+{
+	return kiwi_post_send_ring(qp, wr);
+}
+
 COUNTED(poll) static int poll_one(struct kiwi_cq *cq, struct kiwi_wc *wc)
 {
 	return kiwi_poll_cq(cq, wc, 1);
@@ -81,6 +87,7 @@ COUNTED(recv) static int recv_one(struct kiwi_qp *qp, uint64_t addr, uint32_t lk
 }
 
 BOUNDS(post);
+BOUNDS(any);
 BOUNDS(poll);
 BOUNDS(recv);
 
@@ -89,6 +96,8 @@ int main(void)
 	struct fixture f = fixture_open(64, 64, 64, 1);
 	struct sigaction step = { .sa_sigaction = on_step, .sa_flags = SA_SIGINFO };
 	struct kiwi_cqe cqe = { .qpn = f.qp->qpn, .sq_index = 1, .opcode = KIWI_CQE_WRITE };
+	struct kiwi_sg sg = { .addr = 0x1000, .lkey = 1, .len = 64 };
+	struct kiwi_send_wr wr = { .sg = &sg, .num_sg = 1, .opcode = KIWI_WQE_WRITE };
 	unsigned long hit, n;
 	struct kiwi_wc wc;
 	int rc = 0;
@@ -98,6 +107,8 @@ int main(void)
 
 	n = COUNT(post, rc |= post(f.qp, 0x1000, 1, 64, 0x2000, 2));
 	ok(n && n <= 40, "post_send of one piece and doorbell: %lu, at most 40", n);
+	n = COUNT(any, rc |= post_any(f.qp, &wr));
+	ok(n && n <= 45, "the same of a request of any kind: %lu, at most 45", n);
 	n = COUNT(recv, rc |= recv_one(f.qp, 0x1000, 1, 64));
 	ok(n && n <= 40, "post_recv of one piece and doorbell: %lu, at most 40", n);
 	n = COUNT(poll, rc |= poll_one(f.cq, &wc));

@@ -38,6 +38,7 @@ TARGETS = {
     "mr_reg_4096": ("half", 0.5),
     "mr_reg_dmabuf_1g": ("at most", 60000),
     "post_send": ("at most", 40),
+    "post_send_any": ("at most", 40),
     "poll_cq_hit": ("at most", 40),
     "poll_cq_empty": ("at most", 15),
 }

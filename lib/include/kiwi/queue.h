@@ -165,6 +165,7 @@ struct kiwi_qp {
 	struct kiwi_cq *recv_cq;
 };
 
+#define KIWI_NO_QPN_		UINT64_MAX	/* wider than the field of a completion */
 #define KIWI_QP_TABLE_SHIFT	12	/* QP numbers: 12 bits name a leaf, 12 an entry */
 #define KIWI_QP_TABLE_SIZE	(1U << KIWI_QP_TABLE_SHIFT)
 
@@ -174,7 +175,8 @@ struct kiwi_qp {
  * @end: behind the ring
  * @ring: the entries
  * @ci_rec: where the device reads what was consumed
- * @last: the QP of the latest completion, or one that no completion names
+ * @last: the QP of the latest completion
+ * @last_qpn: its number, or one that no completion can name
  * @qps: the QPs of the device, by number
  * @ci: entries consumed
  * @phase: KIWI_CQE_PHASE of entries written in this pass of the ring
@@ -192,6 +194,7 @@ struct kiwi_cq {
 	struct kiwi_cqe *ring;
 	struct kiwi_cq_ci *ci_rec;
 	struct kiwi_qp *last;
+	uint64_t last_qpn;
 	struct kiwi_qp *const *const *qps;
 	uint32_t ci;
 	uint8_t phase;
@@ -242,12 +245,16 @@ static inline uint32_t kiwi_wqe_units_(uint32_t segs)
 	return (segs + KIWI_UNIT_SEGS_ - 1) / KIWI_UNIT_SEGS_;
 }
 
-static inline int kiwi_sq_refresh_(struct kiwi_qp *qp, uint32_t units)
+/*
+ * Looks at what was polled since. An index that the device made up frees nothing.
+ * Not inlined, as it is seldom needed.
+ */
+static __attribute__((noinline, unused)) int kiwi_sq_refresh_(struct kiwi_qp *qp, uint32_t units)
 {
 	uint32_t ci = __atomic_load_n(&qp->sq_ci, __ATOMIC_ACQUIRE);
 	uint32_t used = (uint16_t)(qp->sq_pi - ci);
 
-	if (!qp->sq)
+	if (!qp->sq || used > qp->sq_mask)
 		return 0;
 	qp->sq_stop = qp->sq_pi + (qp->sq_mask + 1 - used);
 	return qp->sq_stop - qp->sq_pi >= units;
@@ -265,29 +272,30 @@ static inline int kiwi_sq_has_(struct kiwi_qp *qp, uint32_t units)
 	return kiwi_likely_(qp->sq_stop - qp->sq_pi >= units) || kiwi_sq_refresh_(qp, units);
 }
 
-static inline unsigned char *kiwi_sq_unit_(const struct kiwi_qp *qp)
+static inline unsigned char *kiwi_sq_unit_(const struct kiwi_qp *qp, uint32_t pi)
 {
-	return qp->sq + (size_t)(qp->sq_pi & qp->sq_mask) * KIWI_WQEBB;
+	return qp->sq + (size_t)(pi & qp->sq_mask) * KIWI_WQEBB;
 }
+
+/* What stands side by side in a request does so in the ring: whole words are stored. */
+KIWI_ABI_SIZE(struct kiwi_sg, sizeof(struct kiwi_sge));
+KIWI_ABI_OFFSET(struct kiwi_sg, lkey, __builtin_offsetof(struct kiwi_sge, lkey));
+KIWI_ABI_OFFSET(struct kiwi_sg, len, __builtin_offsetof(struct kiwi_sge, len));
+
+typedef uint16_t __attribute__((may_alias)) kiwi_u16_;
+typedef uint64_t __attribute__((may_alias)) kiwi_u64_;
 
 static inline void kiwi_sge_(void *seg, const struct kiwi_sg *sg)
 {
-	struct kiwi_sge *sge = (struct kiwi_sge *)seg;
-
-	sge->addr = sg->addr;
-	sge->lkey = sg->lkey;
-	sge->len = sg->len;
+	*(struct kiwi_sg *)seg = *sg;
 }
 
 static inline void kiwi_wqe_ctrl_(unsigned char *seg, const struct kiwi_send_wr *wr,
 				  uint32_t segs)
 {
 	struct kiwi_wqe_ctrl *ctrl = (struct kiwi_wqe_ctrl *)seg;
-
-	ctrl->opcode = wr->opcode;
-	ctrl->flags = wr->flags;
-	ctrl->segs = (uint8_t)segs;
-	ctrl->rsvd = 0;
+	*(kiwi_u16_ *)&ctrl->opcode = (uint16_t)(wr->flags << 8 | wr->opcode);
+	*(kiwi_u16_ *)&ctrl->segs = (uint16_t)segs;
 	ctrl->imm = wr->imm;
 	ctrl->wr_id = wr->wr_id;
 }
@@ -297,8 +305,7 @@ static inline void kiwi_wqe_raddr_(unsigned char *seg, const struct kiwi_send_wr
 	struct kiwi_wqe_raddr *raddr = (struct kiwi_wqe_raddr *)seg;
 
 	raddr->addr = wr->raddr;
-	raddr->rkey = wr->rkey;
-	raddr->rsvd = 0;
+	*(kiwi_u64_ *)&raddr->rkey = wr->rkey;
 }
 
 /* The segments before the data, all in the first unit. Returns their number. */
@@ -358,7 +365,7 @@ static inline int kiwi_post_inline_(struct kiwi_qp *qp, const struct kiwi_send_w
 	if (!kiwi_sq_has_(qp, units))
 		return -EAGAIN;
 
-	at = kiwi_wqe_head_(kiwi_sq_unit_(qp), wr, data) * KIWI_WQE_SEG;
+	at = kiwi_wqe_head_(kiwi_sq_unit_(qp, qp->sq_pi), wr, data) * KIWI_WQE_SEG;
 	kiwi_wqe_copy_(qp, at, &len, 4);
 	at += 4;
 	for (i = 0; i < wr->num_sg; i++) {
@@ -387,7 +394,7 @@ static __attribute__((noinline, unused)) int kiwi_post_any_(struct kiwi_qp *qp,
 	if (!kiwi_sq_has_(qp, units))
 		return -EAGAIN;
 
-	at = qp->sq_pi * KIWI_UNIT_SEGS_ + kiwi_wqe_head_(kiwi_sq_unit_(qp), wr, n);
+	at = qp->sq_pi * KIWI_UNIT_SEGS_ + kiwi_wqe_head_(kiwi_sq_unit_(qp, qp->sq_pi), wr, n);
 	for (i = 0; i < n; i++, at++)
 		kiwi_sge_(qp->sq + (size_t)(at & (qp->sq_mask * KIWI_UNIT_SEGS_ + 3)) *
 				  KIWI_WQE_SEG, &wr->sg[i]);
@@ -406,25 +413,28 @@ static __attribute__((noinline, unused)) int kiwi_post_any_(struct kiwi_qp *qp,
  */
 static inline int kiwi_post_send(struct kiwi_qp *qp, const struct kiwi_send_wr *wr)
 {
+	uint32_t pi = qp->sq_pi;
 	unsigned char *unit;
 
 	/* The common shapes take one unit: one piece of memory, no atomic. */
 	if (kiwi_unlikely_(wr->num_sg != 1 || (wr->flags & KIWI_WQE_INLINE) ||
-			   (uint8_t)(wr->opcode - KIWI_WQE_SEND) > KIWI_WQE_READ - KIWI_WQE_SEND))
+			   wr->opcode > KIWI_WQE_READ))
 		return kiwi_post_any_(qp, wr);
-	if (kiwi_unlikely_(qp->sq_pi == qp->sq_stop) && !kiwi_sq_refresh_(qp, 1))
+	if (kiwi_unlikely_(pi == qp->sq_stop) && !kiwi_sq_refresh_(qp, 1))
 		return -EAGAIN;
 
-	unit = kiwi_sq_unit_(qp);
-	if (wr->opcode >= KIWI_WQE_WRITE) {
+	unit = kiwi_sq_unit_(qp, pi);
+	if (kiwi_likely_(wr->opcode >= KIWI_WQE_WRITE)) {
 		kiwi_wqe_ctrl_(unit, wr, 3);
 		kiwi_wqe_raddr_(unit + KIWI_WQE_SEG, wr);
 		kiwi_sge_(unit + 2 * KIWI_WQE_SEG, wr->sg);
-	} else {
+	} else if (kiwi_likely_(wr->opcode != KIWI_WQE_NOP)) {
 		kiwi_wqe_ctrl_(unit, wr, 2);
 		kiwi_sge_(unit + KIWI_WQE_SEG, wr->sg);
+	} else {
+		return -EINVAL;	/* it has no memory */
 	}
-	qp->sq_pi++;
+	qp->sq_pi = pi + 1;
 	return 0;
 }
 
@@ -513,12 +523,15 @@ static inline struct kiwi_qp *kiwi_qp_of_(struct kiwi_cq *cq, uint32_t qpn)
 	struct kiwi_qp *const *leaf;
 	struct kiwi_qp *qp;
 
-	if (kiwi_likely_(cq->last->qpn == qpn))
+	if (kiwi_likely_(cq->last_qpn == qpn))
 		return cq->last;
 	leaf = cq->qps[(qpn >> KIWI_QP_TABLE_SHIFT) & (KIWI_QP_TABLE_SIZE - 1)];
 	qp = __atomic_load_n(&leaf[qpn & (KIWI_QP_TABLE_SIZE - 1)], __ATOMIC_ACQUIRE);
-	if (qp)
-		cq->last = qp;
+	/* The device is not trusted with the number. */
+	if (!qp || qp->qpn != qpn || (qp->send_cq != cq && qp->recv_cq != cq))
+		return NULL;
+	cq->last = qp;
+	cq->last_qpn = qpn;
 	return qp;
 }
 

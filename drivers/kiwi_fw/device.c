@@ -244,7 +244,9 @@ struct kiwi_fw *kiwi_fw_create(struct pci_dev *pdev, u32 part, const struct kiwi
 	kiwi_fw_health_init(fw);
 	kiwi_fw_admin_init(fw);
 	kiwi_fw_db_init(fw);
+	/* At a boundary, an IOMMU's mapping of a list would be stretched over what is next to it. */
 	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	dma_set_seg_boundary(&pdev->dev, ULONG_MAX);
 
 	fw->wq = alloc_workqueue("kiwi_fw@%s", WQ_UNBOUND, 0, pci_name(pdev));
 	if (!fw->wq) {

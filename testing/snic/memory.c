@@ -73,6 +73,41 @@ static void user(void)
 	close(fd);
 }
 
+/*
+ * More than 4 GiB in runs that meet off its multiples. An IOMMU makes one run of them,
+ * which has no hole that leads to memory of others.
+ */
+static void beyond_4g(void)
+{
+	const size_t huge = 2 * MIB, count = 2050, length = count * huge - MIB;
+	struct kiwi_snic_mr_query q;
+	struct kiwi_snic_mr_reg r;
+	int memory;
+	size_t n;
+	char *p;
+
+	EQUAL(write_file("/proc/sys/vm/nr_hugepages", "1"), 0);
+	memory = memfd_create("huge", MFD_HUGETLB);
+	CHECK(memory >= 0 && !ftruncate(memory, huge));
+	p = mmap(NULL, (count + 1) * huge, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(p != MAP_FAILED);
+	p += -(uintptr_t)p % huge;
+	for (n = 0; n < count; n++)
+		CHECK(mmap(p + n * huge, huge, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			   memory, 0) != MAP_FAILED);
+
+	open_with_pd();
+	r = make_mr(fd, pd, p + MIB, length);
+	q = query(r.mr);
+	EQUAL(q.length, length);
+	CHECK(q.segments == 1 || q.segments == count);
+	EQUAL(destroy(fd, r.mr), 0);
+	CHECK(!munmap(p, count * huge));
+	close(memory);
+	EQUAL(write_file("/proc/sys/vm/nr_hugepages", "0"), 0);
+	close(fd);
+}
+
 static void refused(void)
 {
 	struct kiwi_snic_query_device caps;
@@ -399,6 +434,7 @@ static void rings_revoked(void)
 
 const struct test memory_tests[] = {
 	{ "memory.user", user },
+	{ "memory.beyond-4g", beyond_4g },
 	{ "memory.refused", refused },
 	{ "memory.memlock", memlock },
 	{ "memory.dmabuf", dmabuf },

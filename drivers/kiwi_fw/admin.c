@@ -317,15 +317,13 @@ static int kiwi_fw_user_enter(struct kiwi_fw_admin *admin)
 	return ret;
 }
 
+/* Whoever waits for the last user may free the device, so nothing follows the lock. */
 static void kiwi_fw_user_leave(struct kiwi_fw_admin *admin)
 {
-	bool last;
-
 	spin_lock_irq(&admin->lock);
-	last = !--admin->users;
-	spin_unlock_irq(&admin->lock);
-	if (last)
+	if (!--admin->users)
 		wake_up_all(&admin->wait);
+	spin_unlock_irq(&admin->lock);
 }
 
 /**
@@ -482,7 +480,9 @@ void kiwi_fw_admin_stop(struct kiwi_fw *fw)
 	unsigned int n;
 
 	kiwi_fw_admin_abort(fw, -ENODEV);
-	wait_event(admin->wait, !READ_ONCE(admin->users));
+	spin_lock_irq(&admin->lock);
+	wait_event_lock_irq(admin->wait, !admin->users, admin->lock);
+	spin_unlock_irq(&admin->lock);
 
 	/* Nobody is left but the slots that were given up. */
 	bitmap_zero(admin->used, KIWI_FW_SLOTS_MAX);

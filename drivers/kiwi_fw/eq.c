@@ -178,7 +178,8 @@ static bool kiwi_fw_comp_poll(struct kiwi_fw_eq *eq)
 			kiwi_fw_comp_event(eq->fw, &eqe);
 			budget--;
 		}
-		if (eq->lost) {
+		/* A loss during a sweep begins the next one: each comes to its end. */
+		if (eq->lost && !eq->sweep) {
 			eq->lost = false;
 			eq->sweep = 1;
 		}

@@ -136,6 +136,7 @@ static u64 kiwi_fw_bar_start(struct kiwi_fw *fw, struct pci_dev *pdev, int bar)
 	return fw->iommu ? pci_resource_start(pdev, bar) : pci_bus_address(pdev, bar);
 }
 
+/* Return: whether a BAR of @pdev holds @addr; @place is that BAR then, else it ends before one. */
 static bool kiwi_fw_place_in_bar(struct kiwi_fw *fw, u64 addr, struct pci_dev *pdev,
 				 struct kiwi_fw_place *place)
 {
@@ -145,12 +146,15 @@ static bool kiwi_fw_place_in_bar(struct kiwi_fw *fw, u64 addr, struct pci_dev *p
 	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++) {
 		start = kiwi_fw_bar_start(fw, pdev, bar);
 		len = pci_resource_len(pdev, bar);
-		if (!(pci_resource_flags(pdev, bar) & IORESOURCE_MEM) || !start || addr < start ||
-		    addr - start >= len)
+		if (!(pci_resource_flags(pdev, bar) & IORESOURCE_MEM) || !start || !len)
 			continue;
-		place->start = start;
-		place->end = start + len - 1;
-		return true;
+		if (addr >= start && addr - start < len) {
+			place->start = start;
+			place->end = start + len - 1;
+			return true;
+		}
+		if (start > addr)
+			place->end = min(place->end, start - 1);
 	}
 	return false;
 }
@@ -173,7 +177,6 @@ static void kiwi_fw_place_of(struct kiwi_fw *fw, u64 addr, struct kiwi_fw_place 
 		}
 	}
 	/* Memory of another kind that the root complex reaches, as persistent memory. */
-	place->end = addr | ~PAGE_MASK;
 }
 
 /* All of a buffer ------------------------------------------------------------------ */
@@ -213,7 +216,7 @@ static void kiwi_fw_search(struct kiwi_fw_path_search *search, u64 addr, u64 len
 			kiwi_fw_place_of(search->fw, addr, place);
 			kiwi_fw_path_merge(search->found, &place->path);
 		}
-		part = min(len, place->end - addr + 1);
+		part = min(len - 1, place->end - addr) + 1;
 	}
 }
 
@@ -232,6 +235,7 @@ static void kiwi_fw_search_translated(struct kiwi_fw_path_search *search, u64 ad
 	u64 part, behind;
 
 	for (; len; addr += part, len -= part) {
+		cond_resched();
 		part = min(len, SZ_2M - (addr & (SZ_2M - 1)));
 		behind = kiwi_fw_translate(fw, addr);
 		if (kiwi_fw_translate(fw, addr + part - 1) - behind != part - 1)
@@ -255,10 +259,10 @@ void kiwi_fw_path_find(struct kiwi_fw *fw, const struct kiwi_fw_run *runs, unsig
 
 	*path = (struct kiwi_fw_path) {};
 	for (n = 0; n < nr_runs; n++) {
-		cond_resched();
 		if (fw->iommu)
 			kiwi_fw_search_translated(&search, runs[n].addr, runs[n].len);
 		else
 			kiwi_fw_search(&search, runs[n].addr, runs[n].len);
+		cond_resched();
 	}
 }

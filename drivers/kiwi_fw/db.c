@@ -59,18 +59,15 @@ static int kiwi_fw_db_command(struct kiwi_fw *fw, u16 opcode, u32 index, struct 
  * kiwi_fw_db_open() - open a doorbell page
  * @fw: device
  * @db: filled in
- * @err: filled in, may be NULL
+ * @err: filled in
  *
  * Return: 0, -ENOSPC when all are in use, -ENOMEM, or as kiwi_fw_exec().
  */
 int kiwi_fw_db_open(struct kiwi_fw *fw, struct kiwi_fw_db *db, struct kiwi_fw_err *err)
 {
-	struct kiwi_fw_err unwanted;
 	u32 unit, index;
 	int ret;
 
-	if (!err)
-		err = &unwanted;
 	*err = (struct kiwi_fw_err) { .field = KIWI_ERR_FIELD_NONE };
 	ret = xa_alloc_cyclic(&fw->db_pages, &unit, xa_mk_value(0),
 			      XA_LIMIT(0, fw->db_units - 1), &fw->db_next, GFP_KERNEL);

@@ -164,7 +164,7 @@ static struct kiwi_fw_mem *kiwi_fw_dmabuf_import(struct kiwi_fw *fw, struct kiwi
  * @writable: the device may write it
  * @revoked: called if the exporter takes the memory away, see kiwi/fw.h
  * @arg: for it
- * @err: with -EINVAL: the end asked for and the size of the buffer; may be NULL
+ * @err: with -EINVAL: the end asked for and the size of the buffer
  *
  * Return: the memory or an ERR_PTR: -EBADF if @fd is no DMA-buf, -EINVAL if the part is empty or
  * not in the buffer, -EREMOTEIO if the exporter fails, -EOPNOTSUPP if it, or the device, cannot
@@ -174,13 +174,10 @@ struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u
 				       bool writable, void (*revoked)(void *arg), void *arg,
 				       struct kiwi_fw_err *err)
 {
-	struct kiwi_fw_err unwanted;
 	struct kiwi_fw_dmabuf *buf;
 	struct dma_buf *dmabuf;
 	u64 end;
 
-	if (!err)
-		err = &unwanted;
 	*err = (struct kiwi_fw_err) { .field = KIWI_ERR_FIELD_NONE };
 	dmabuf = dma_buf_get(fd);
 	if (IS_ERR(dmabuf))

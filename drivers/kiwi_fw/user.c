@@ -158,7 +158,7 @@ static int kiwi_fw_user_map(struct kiwi_fw *fw, struct kiwi_fw_user *user, u64 a
  * @addr: virtual address, as the process passes it
  * @length: bytes
  * @writable: the device may write it
- * @err: with -EINVAL and -ENOMEM: what was asked for and the limit; may be NULL
+ * @err: with -EINVAL and -ENOMEM: what was asked for and the limit
  *
  * Return: the memory or an ERR_PTR: -EINVAL for a range that wraps or is empty, -ENOMEM,
  * -EFAULT, -EOPNOTSUPP if it can be mapped only with bounce buffers, -EINTR if the process
@@ -167,13 +167,10 @@ static int kiwi_fw_user_map(struct kiwi_fw *fw, struct kiwi_fw_user *user, u64 a
 struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, bool writable,
 				     struct kiwi_fw_err *err)
 {
-	struct kiwi_fw_err unwanted;
 	struct kiwi_fw_user *user;
 	u64 end;
 	int ret;
 
-	if (!err)
-		err = &unwanted;
 	*err = (struct kiwi_fw_err) { .field = KIWI_ERR_FIELD_NONE };
 	addr = untagged_addr((unsigned long)addr);
 	if (!length || check_add_overflow(addr, length - 1, &end) || end > ULONG_MAX - PAGE_SIZE) {

@@ -10,58 +10,58 @@
 #include "mem.h"
 
 /*
- * The part [offset, offset + length) of a mapped table as runs, neighbours merged.
- * With @runs NULL they are only counted. Return: the number of runs; 0 if the table is too
- * short.
- */
-static unsigned int kiwi_fw_runs_of(struct sg_table *sgt, u64 offset, u64 length,
-				    struct kiwi_fw_run *runs)
-{
-	dma_addr_t addr, next = 0;
-	struct scatterlist *sg;
-	unsigned int nr = 0, i;
-	u64 len;
-
-	for_each_sgtable_dma_sg(sgt, sg, i) {
-		addr = sg_dma_address(sg);
-		len = sg_dma_len(sg);
-		if (offset >= len) {
-			offset -= len;
-			continue;
-		}
-		addr += offset;
-		len = min(len - offset, length);
-		offset = 0;
-		if (nr && addr == next) {
-			if (runs)
-				runs[nr - 1].len += len;
-		} else {
-			if (runs)
-				runs[nr] = (struct kiwi_fw_run) { .addr = addr, .len = len };
-			nr++;
-		}
-		next = addr + len;
-		length -= len;
-		if (!length)
-			return nr;
-	}
-	return 0;
-}
-
-/*
  * The device reaches the memory whenever it likes, so a mapping that the CPU would have
  * to copy or flush around each access is of no use. With an IOMMU there is none.
  */
-static bool kiwi_fw_runs_need_sync(struct kiwi_fw *fw, const struct kiwi_fw_run *runs,
-				   unsigned int nr)
+static bool kiwi_fw_needs_sync(struct kiwi_fw *fw, dma_addr_t addr)
 {
-	if (fw->iommu)
-		return false;
-	while (nr--) {
-		if (dma_need_sync(&fw->pdev->dev, runs[nr].addr))
-			return true;
+	return !fw->iommu && dma_need_sync(&fw->pdev->dev, addr);
+}
+
+/* Neighbours are merged. */
+static int kiwi_fw_add_run(struct kiwi_fw_mem *mem, dma_addr_t addr, u64 len, unsigned int max)
+{
+	struct kiwi_fw_run *last = mem->nr_runs ? &mem->runs[mem->nr_runs - 1] : NULL;
+
+	if (last && last->addr + last->len == addr) {
+		last->len += len;
+		return 0;
 	}
-	return false;
+	if (mem->nr_runs == max)
+		return -EOPNOTSUPP;
+	mem->runs[mem->nr_runs++] = (struct kiwi_fw_run) { .addr = addr, .len = len };
+	return 0;
+}
+
+static int kiwi_fw_fill_runs(struct kiwi_fw *fw, struct kiwi_fw_mem *mem, struct sg_table *sgt,
+			     u64 offset, unsigned int max)
+{
+	u64 left = mem->length, len;
+	struct scatterlist *sg;
+	unsigned int i;
+	int ret;
+
+	for_each_sgtable_dma_sg(sgt, sg, i) {
+		if (offset >= sg_dma_len(sg)) {
+			offset -= sg_dma_len(sg);
+			continue;
+		}
+		if (kiwi_fw_needs_sync(fw, sg_dma_address(sg)))
+			return -EOPNOTSUPP;
+		len = min(sg_dma_len(sg) - offset, left);
+		ret = kiwi_fw_add_run(mem, sg_dma_address(sg) + offset, len, max);
+		left -= len;
+		if (ret || !left)
+			return ret;
+		offset = 0;
+	}
+	return -ERANGE;
+}
+
+/* Runs that meet off a page are of no use, so there are no more than pages are touched. */
+static unsigned int kiwi_fw_max_runs(const struct sg_table *sgt, u64 length)
+{
+	return min_t(u64, sgt->nents, ((length - 1) >> KIWI_PAGE_SHIFT_MIN) + 2);
 }
 
 /**
@@ -73,26 +73,23 @@ static bool kiwi_fw_runs_need_sync(struct kiwi_fw *fw, const struct kiwi_fw_run 
  * @length: of the part, at least 1
  *
  * Return: 0, -ENOMEM, -ERANGE if the table ends before the part, -EOPNOTSUPP if the device
- * cannot reach the memory without the CPU's help.
+ * cannot reach the memory without the CPU's help, or if it is not made of pages.
  */
 int kiwi_fw_mem_set_runs(struct kiwi_fw *fw, struct kiwi_fw_mem *mem, struct sg_table *sgt,
 			 u64 offset, u64 length)
 {
-	unsigned int nr = kiwi_fw_runs_of(sgt, offset, length, NULL);
+	unsigned int max = kiwi_fw_max_runs(sgt, length);
+	int ret;
 
-	if (!nr)
-		return -ERANGE;
-	mem->runs = kvmalloc_array(nr, sizeof(*mem->runs), GFP_KERNEL_ACCOUNT);
+	mem->runs = kvmalloc_array(max, sizeof(*mem->runs), GFP_KERNEL_ACCOUNT);
 	if (!mem->runs)
 		return -ENOMEM;
-	mem->nr_runs = nr;
+	mem->nr_runs = 0;
 	mem->length = length;
-	kiwi_fw_runs_of(sgt, offset, length, mem->runs);
-	if (kiwi_fw_runs_need_sync(fw, mem->runs, nr)) {
+	ret = kiwi_fw_fill_runs(fw, mem, sgt, offset, max);
+	if (ret)
 		kiwi_fw_mem_free_runs(mem);
-		return -EOPNOTSUPP;
-	}
-	return 0;
+	return ret;
 }
 
 /**

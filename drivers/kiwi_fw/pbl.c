@@ -79,10 +79,9 @@ static unsigned int kiwi_fw_pbl_count_tables(const struct kiwi_fw_pbl_layout *la
  * @mem: memory
  * @limits: of the device
  * @pbl: the description
- * @err: with -ENOSPC: the pages needed and the limit; may be NULL
+ * @err: with -ENOSPC: the pages needed and the limit
  *
- * Return: 0, -ENOSPC, -EOPNOTSUPP if the memory is not made of pages, -EINVAL if the limits make
- * no sense, -ENOMEM.
+ * Return: 0, -ENOSPC, -EOPNOTSUPP if the memory is not made of pages, -ENOMEM.
  */
 int kiwi_fw_pbl_build(struct kiwi_fw *fw, const struct kiwi_fw_mem *mem,
 		      const struct kiwi_fw_pbl_limits *limits, struct kiwi_fw_pbl *pbl,
@@ -90,16 +89,13 @@ int kiwi_fw_pbl_build(struct kiwi_fw *fw, const struct kiwi_fw_mem *mem,
 {
 	struct kiwi_fw_pbl_cursor cursor;
 	struct kiwi_fw_pbl_layout layout;
-	struct kiwi_fw_err unwanted;
 	int ret;
 
-	if (!err)
-		err = &unwanted;
 	*err = (struct kiwi_fw_err) { .field = KIWI_ERR_FIELD_NONE };
 	ret = kiwi_fw_pbl_layout(mem->runs, mem->nr_runs, mem->length, limits, &layout);
 	if (ret == -ENOSPC) {
 		err->value = layout.count;
-		err->limit = limits->max_pages;
+		err->limit = kiwi_fw_pbl_max_pages(limits);
 	}
 	if (ret)
 		return ret;

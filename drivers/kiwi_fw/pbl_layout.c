@@ -6,6 +6,8 @@
 #include "pbl_layout.h"
 
 #define KIWI_FW_PBL_ENTRY_SHIFT	3	/* __le64 */
+#define KIWI_FW_PBL_PAGE_SHIFT	62	/* at most: an offset and a length add up in 64 bits */
+#define KIWI_FW_PBL_TABLE_SHIFT	19	/* at most: two levels of that hold 2^32 pages */
 
 static u64 kiwi_fw_pbl_count(dma_addr_t first, u64 length, u8 shift)
 {
@@ -25,24 +27,39 @@ static u8 kiwi_fw_pbl_max_shift(const struct kiwi_fw_run *runs, unsigned int nr_
 	return __ffs64(boundaries);
 }
 
-/* Small tables are had easily, so the smallest that two levels of do. */
-static int kiwi_fw_pbl_tables(struct kiwi_fw_pbl_layout *layout, u8 table_shift_max)
+/* Pages that so many levels of tables of a size hold. */
+static u64 kiwi_fw_pbl_capacity(u8 table_shift, u8 levels)
 {
-	u8 shift, per_table;
+	return BIT_ULL((table_shift - KIWI_FW_PBL_ENTRY_SHIFT) * levels);
+}
 
+/* Small tables are had easily, so the smallest that two levels of do. */
+static void kiwi_fw_pbl_tables(struct kiwi_fw_pbl_layout *layout)
+{
 	layout->levels = 0;
 	layout->table_shift = 0;
 	if (layout->count <= KIWI_PBL_INLINE)
-		return 0;
-	for (shift = KIWI_PAGE_SHIFT_MIN; shift <= table_shift_max; shift++) {
-		per_table = shift - KIWI_FW_PBL_ENTRY_SHIFT;
-		layout->table_shift = shift;
-		for (layout->levels = 1; layout->levels <= KIWI_PBL_MAX_LEVELS; layout->levels++) {
-			if (layout->count <= BIT_ULL(per_table * layout->levels))
-				return 0;
-		}
-	}
-	return -ENOSPC;
+		return;
+	layout->table_shift = KIWI_PAGE_SHIFT_MIN;
+	while (layout->count > kiwi_fw_pbl_capacity(layout->table_shift, KIWI_PBL_MAX_LEVELS))
+		layout->table_shift++;
+	layout->levels = 1;
+	while (layout->count > kiwi_fw_pbl_capacity(layout->table_shift, layout->levels))
+		layout->levels++;
+}
+
+/**
+ * kiwi_fw_pbl_max_pages() - the most pages that a list can have
+ * @limits: of the device
+ *
+ * Return: a number that 32 bits hold.
+ */
+u64 kiwi_fw_pbl_max_pages(const struct kiwi_fw_pbl_limits *limits)
+{
+	u8 table_shift = min_t(u8, limits->table_shift_max, KIWI_FW_PBL_TABLE_SHIFT);
+
+	return min_t(u64, limits->max_pages,
+		     kiwi_fw_pbl_capacity(table_shift, KIWI_PBL_MAX_LEVELS));
 }
 
 /**
@@ -56,8 +73,8 @@ static int kiwi_fw_pbl_tables(struct kiwi_fw_pbl_layout *layout, u8 table_shift_
  * The fewest pages win; of the page sizes that need as few, the smallest does, since a page
  * that is larger only names more memory than was handed over.
  *
- * Return: 0, -EINVAL for limits that make no sense, -EOPNOTSUPP if runs meet off the smallest
- * page, -ENOSPC if there are more pages than the device, or its tables, can hold.
+ * Return: 0, -EOPNOTSUPP if runs meet off the smallest page, -ENOSPC if there are more than
+ * kiwi_fw_pbl_max_pages().
  */
 int kiwi_fw_pbl_layout(const struct kiwi_fw_run *runs, unsigned int nr_runs, u64 length,
 		       const struct kiwi_fw_pbl_limits *limits, struct kiwi_fw_pbl_layout *layout)
@@ -65,10 +82,8 @@ int kiwi_fw_pbl_layout(const struct kiwi_fw_run *runs, unsigned int nr_runs, u64
 	dma_addr_t first = runs[0].addr;
 	u8 shift;
 
-	if (limits->page_shift_max < KIWI_PAGE_SHIFT_MIN || limits->page_shift_max > 62 ||
-	    limits->table_shift_max > 30)
-		return -EINVAL;
-	shift = kiwi_fw_pbl_max_shift(runs, nr_runs, limits->page_shift_max);
+	shift = kiwi_fw_pbl_max_shift(runs, nr_runs,
+				      min_t(u8, limits->page_shift_max, KIWI_FW_PBL_PAGE_SHIFT));
 	if (shift < KIWI_PAGE_SHIFT_MIN)
 		return -EOPNOTSUPP;
 	layout->count = kiwi_fw_pbl_count(first, length, shift);
@@ -77,9 +92,10 @@ int kiwi_fw_pbl_layout(const struct kiwi_fw_run *runs, unsigned int nr_runs, u64
 		shift--;
 	layout->page_shift = shift;
 	layout->offset = first & (BIT_ULL(shift) - 1);
-	if (layout->count > limits->max_pages)
+	if (layout->count > kiwi_fw_pbl_max_pages(limits))
 		return -ENOSPC;
-	return kiwi_fw_pbl_tables(layout, limits->table_shift_max);
+	kiwi_fw_pbl_tables(layout);
+	return 0;
 }
 
 /**

@@ -31,6 +31,7 @@ struct kiwi_fw_pbl_cursor {
 	dma_addr_t addr;
 };
 
+u64 kiwi_fw_pbl_max_pages(const struct kiwi_fw_pbl_limits *limits);
 int kiwi_fw_pbl_layout(const struct kiwi_fw_run *runs, unsigned int nr_runs, u64 length,
 		       const struct kiwi_fw_pbl_limits *limits, struct kiwi_fw_pbl_layout *layout);
 void kiwi_fw_pbl_first(struct kiwi_fw_pbl_cursor *cursor, const struct kiwi_fw_run *runs,

@@ -91,7 +91,7 @@ extern struct class kiwi_fw_class;
 /* Commands ---------------------------------------------------------------- */
 
 /**
- * struct kiwi_fw_err - what an errno alone does not say; a pointer to one may be NULL
+ * struct kiwi_fw_err - what an errno alone does not say
  * @status: enum kiwi_status, or KIWI_ST_OK when the device refused nothing
  * @field: byte offset in the input, or KIWI_ERR_FIELD_NONE
  * @value: the value refused
@@ -227,8 +227,8 @@ struct kiwi_fw_pbl {
 /**
  * struct kiwi_fw_pbl_limits - what the device reported
  * @max_pages: entries
- * @page_shift_max: page size 2^n
- * @table_shift_max: table size 2^n
+ * @page_shift_max: page size 2^n, KIWI_PAGE_SHIFT_MIN or more
+ * @table_shift_max: table size 2^n, likewise
  */
 struct kiwi_fw_pbl_limits {
 	u32 max_pages;

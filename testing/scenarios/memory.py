@@ -112,6 +112,26 @@ def no_room(vm):
     vm.sh("kiwi-perf write -s 4K -n 10 --verify")
 
 
+@scenario("memory.small-tables", vram="4G", props={"snic0": {"table-shift-max": 12}}, covers=[33])
+def small_tables(vm):
+    """Two levels of the device's tables hold fewer entries than it says: that is the limit."""
+    load(vm)
+    rc, out = vm.run("region-test 2048 4", timeout=BUDGET)
+    assert rc == 1 and "524288" in out and "262144" in out, out
+    region(vm, 1024, 4)
+
+
+@scenario("memory.huge-limits", covers=[33])
+def huge_limits(vm):
+    """A device that says that it takes pages and tables of 2^63 bytes: it gets what it needs."""
+    for device in ("snic0", "snic1"):
+        vm.qom_set(device, "fault", "opcode=2,count=0,reply=32:3f3f")
+    load(vm)
+    region(vm, 64, 4)
+    for mem in ("host", "gpu:xpu0"):
+        vm.sh(f"kiwi-perf write -m {mem} -s 64K -n 10 --verify")
+
+
 @scenario("memory.kernels", kernel=KERNELS, iommu=["off", "on"], covers=[9, 19])
 def kernels(vm):
     """The demo's main job on each supported kernel: GPU to GPU, nothing by system memory."""

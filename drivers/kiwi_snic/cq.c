@@ -14,19 +14,20 @@
 static int cq_destroy(struct ksnic_obj *obj, struct ksnic_error *err)
 {
 	struct ksnic_cq *cq = container_of(obj, struct ksnic_cq, obj);
-	struct ksnic *ks = obj->ks;
-	int ret;
 
 	if (cq->comp.fn) {
-		kiwi_fw_comp_del(ks->fw, &cq->comp);
+		kiwi_fw_comp_del(obj->ks->fw, &cq->comp);
 		cq->comp.fn = NULL;
 	}
-	ret = ksnic_cmd_destroy_cq(ks->fw, cq->hw.number, err);
-	if (ret && err->refused)
-		return ret;
-	kiwi_fw_sync_events(ks->fw);
-	ksnic_route_del(ks, &ks->cqs, cq->hw.number, obj);
-	return ret;
+	return ksnic_cmd_destroy_cq(obj->ks->fw, cq->hw.number, err);
+}
+
+static void cq_forget(struct ksnic_obj *obj)
+{
+	struct ksnic_cq *cq = container_of(obj, struct ksnic_cq, obj);
+
+	kiwi_fw_sync_events(obj->ks->fw);
+	ksnic_route_del(obj->ks, &obj->ks->cqs, cq->hw.number, obj);
 }
 
 static void cq_release(struct ksnic_obj *obj)
@@ -45,6 +46,7 @@ const struct ksnic_obj_ops ksnic_cq_ops = {
 	.name = "CQ",
 	.kind = KSNIC_CQ,
 	.destroy = cq_destroy,
+	.forget = cq_forget,
 	.release = cq_release,
 };
 

@@ -19,11 +19,15 @@ static int db_destroy(struct ksnic_obj *obj, struct ksnic_error *err)
 		ksnic_fail(err, ret, db->page.index, 0, "doorbell page %u could not be closed",
 			   db->page.index);
 		err->refused = kiwi_fw_is_up(fw);
-		if (err->refused)
-			return ret;
 	}
-	ksnic_route_del(obj->ks, &obj->ks->dbs, db->page.index, obj);
 	return ret;
+}
+
+static void db_forget(struct ksnic_obj *obj)
+{
+	struct ksnic_db *db = container_of(obj, struct ksnic_db, obj);
+
+	ksnic_route_del(obj->ks, &obj->ks->dbs, db->page.index, obj);
 }
 
 /* The page itself was given back when it was closed. */
@@ -35,6 +39,7 @@ const struct ksnic_obj_ops ksnic_db_ops = {
 	.name = "doorbell",
 	.kind = KSNIC_DB,
 	.destroy = db_destroy,
+	.forget = db_forget,
 	.release = db_release,
 };
 

@@ -216,6 +216,16 @@ void ksnic_obj_notify(struct ksnic_obj *obj, u32 type, u32 code)
 		obj->owner->ops->event(obj->owner, obj, type, code);
 }
 
+/* The device does not know the object, or is down. */
+static void obj_dead(struct ksnic_obj *obj)
+{
+	lockdep_assert_held(&obj->lock);
+
+	if (obj->ops->forget)
+		obj->ops->forget(obj);
+	obj->live = false;
+}
+
 /*
  * Take the object out of the device. Only a refusal is a failure: when the device
  * is down, it knows no object any more.
@@ -234,7 +244,7 @@ static int obj_kill(struct ksnic_obj *obj, struct ksnic_error *err)
 	ret = obj->ops->destroy(obj, err);
 	if (ret && err->refused)
 		return ret;
-	obj->live = false;
+	obj_dead(obj);
 	return 0;
 }
 
@@ -396,8 +406,7 @@ void ksnic_obj_revoke(struct ksnic_obj *obj, u32 type, u32 code)
 		return;
 	if (obj_kill(obj, &err)) {
 		kiwi_fw_fail(obj->ks->fw, KIWI_RESET_PROTOCOL);
-		/* It is down now and refuses nothing: what the host knows of the object ends. */
-		obj_kill(obj, &err);
+		obj_dead(obj);
 	}
 	spin_lock(&obj->ks->event_lock);
 	ksnic_obj_notify(obj, type, code);

@@ -48,13 +48,16 @@ enum ksnic_kind {
  * struct ksnic_obj_ops - what differs by kind; there is one for each
  * @name: for people
  * @kind: which
- * @destroy: takes the object out of the device; under the object's lock
+ * @destroy: takes the object out of the device; under the object's lock, as is @forget
+ * @forget: ends what led to the object by its number, after the device has let go of it, or
+ *	may no longer do anything; may be NULL
  * @release: gives back all that the object holds, but not the object itself
  */
 struct ksnic_obj_ops {
 	const char *name;
 	enum ksnic_kind kind;
 	int (*destroy)(struct ksnic_obj *obj, struct ksnic_error *err);
+	void (*forget)(struct ksnic_obj *obj);
 	void (*release)(struct ksnic_obj *obj);
 };
 

@@ -14,15 +14,16 @@
 static int qp_destroy(struct ksnic_obj *obj, struct ksnic_error *err)
 {
 	struct ksnic_qp *qp = container_of(obj, struct ksnic_qp, obj);
-	struct ksnic *ks = obj->ks;
-	int ret;
 
-	ret = ksnic_cmd_destroy_qp(ks->fw, qp->hw.number, err);
-	if (ret && err->refused)
-		return ret;
-	kiwi_fw_sync_events(ks->fw);
-	ksnic_route_del(ks, &ks->qps, qp->hw.number, obj);
-	return ret;
+	return ksnic_cmd_destroy_qp(obj->ks->fw, qp->hw.number, err);
+}
+
+static void qp_forget(struct ksnic_obj *obj)
+{
+	struct ksnic_qp *qp = container_of(obj, struct ksnic_qp, obj);
+
+	kiwi_fw_sync_events(obj->ks->fw);
+	ksnic_route_del(obj->ks, &obj->ks->qps, qp->hw.number, obj);
 }
 
 static void qp_leave_cq(struct ksnic_cq *cq, struct list_head *node)
@@ -55,6 +56,7 @@ const struct ksnic_obj_ops ksnic_qp_ops = {
 	.name = "QP",
 	.kind = KSNIC_QP,
 	.destroy = qp_destroy,
+	.forget = qp_forget,
 	.release = qp_release,
 };
 

@@ -175,6 +175,20 @@ def kiwictl_host(log):
     assert shown("diag", "snic0") == {"name": "snic0", "diag": {"live_qp": 3}}
     assert shown("gid", "list", "snic0", "1")["ports"][0]["gids"][1]["index"] == 10
 
+    # What cannot be read is told, and what is printed all the same is whole.
+    (root / "snic0/ports/1/counters/rx_frames").mkdir()
+    (root / "snic0/diag/commands").mkdir()
+    for words in (("counters", "snic0"), ("diag", "snic0")):
+        done = subprocess.run([BUILD / "bin/kiwictl", "--json", *words], env=env, text=True,
+                              check=False, capture_output=True, timeout=20)
+        assert done.returncode == 1 and "Is a directory" in done.stderr, done
+        assert json.loads(done.stdout)["name"] == "snic0", done
+    (root / "snic10/serial").unlink()
+    (root / "snic10/serial").mkdir()
+    assert shown("list")[2]["serial"] is None
+    assert "Is a directory" in kiwictl("show", "snic10", status=1)
+    assert "port 2: DOWN, ?, MTU ? of ?, ? Mb/s" in kiwictl("show", "snic0")
+
     assert "snic7" in kiwictl("show", "snic7", status=1)
     assert "port '3'" in kiwictl("counters", "snic0", "port", "3", status=1)
     assert "no diagnostic" in kiwictl("diag", "snic2", status=1)

@@ -17,6 +17,21 @@ static const char *const identity[] = {
 
 #define IDENTITY_COUNT (sizeof(identity) / sizeof(identity[0]))
 
+/* A value for people, or for programs. */
+static const char *known(const char *value)
+{
+	return *value ? value : "?";
+}
+
+static void json_known(const char *key, const char *value,
+		       void (*put)(const char *key, const char *value))
+{
+	if (*value)
+		put(key, value);
+	else
+		json_null(key);
+}
+
 /* A device named on the command line; "/dev/kiwi/" before it is allowed. */
 static const char *device_arg(int argc, char **argv, int at)
 {
@@ -69,9 +84,9 @@ int cmd_list(int argc, char **argv)
 
 			sysfs_read(value, "%s/%s", name, identity[k]);
 			if (as_json)
-				json_string(identity[k], value);
+				json_known(identity[k], value, json_string);
 			else
-				printf(" %-*s", widths[k], value);
+				printf(" %-*s", widths[k], known(value));
 		}
 		sysfs_pci(value, name);
 		if (as_json) {
@@ -92,11 +107,15 @@ int cmd_list(int argc, char **argv)
 	return 0;
 }
 
-/* All files of a folder, in a JSON object or as lines. */
+/*
+ * All files of a folder, in a JSON object or as lines. False, with errno, when there is no
+ * folder or not all of it can be read; what was printed is whole in either case.
+ */
 static bool show_folder(const char *key, const char *device, const char *folder, int indent)
 {
 	struct sysfs_list files;
 	char value[SYSFS_VALUE];
+	int err = 0;
 	size_t i;
 
 	if (!sysfs_names(&files, "%s/%s", device, folder))
@@ -105,31 +124,38 @@ static bool show_folder(const char *key, const char *device, const char *folder,
 		json_open(key, '{');
 	for (i = 0; i < files.count; i++) {
 		if (!sysfs_read(value, "%s/%s/%s", device, folder, files.names[i]))
-			continue;
+			err = errno;
 		if (as_json)
-			json_text(files.names[i], value);
+			json_known(files.names[i], value, json_text);
 		else
-			printf("%*s%-30s %s\n", indent, "", files.names[i], value);
+			printf("%*s%-30s %s\n", indent, "", files.names[i], known(value));
 	}
 	if (as_json)
 		json_close('}');
 	sysfs_free(&files);
-	return true;
+	errno = err;
+	return !err;
 }
 
-static void show_gids(const char *device, const char *port, int indent)
+/* False, with errno, as show_folder(). */
+static bool show_gids(const char *device, const char *port, int indent)
 {
 	char value[SYSFS_VALUE], text[GID_TEXT];
 	struct sysfs_list gids;
 	uint8_t gid[16];
+	int err = 0;
 	size_t i;
 
-	sysfs_names(&gids, "%s/ports/%s/gids", device, port);
+	if (!sysfs_names(&gids, "%s/ports/%s/gids", device, port))
+		err = errno;
 	if (as_json)
 		json_open("gids", '[');
 	for (i = 0; i < gids.count; i++) {
-		if (!sysfs_read(value, "%s/ports/%s/gids/%s", device, port, gids.names[i]) ||
-		    !gid_parse(value, gid) || gid_is_zero(gid))
+		if (!sysfs_read(value, "%s/ports/%s/gids/%s", device, port, gids.names[i])) {
+			err = errno;
+			continue;
+		}
+		if (!gid_parse(value, gid) || gid_is_zero(gid))
 			continue;
 		gid_print(gid, text);
 		if (as_json) {
@@ -144,6 +170,8 @@ static void show_gids(const char *device, const char *port, int indent)
 	if (as_json)
 		json_close(']');
 	sysfs_free(&gids);
+	errno = err;
+	return !err;
 }
 
 static void show_port(const char *device, const char *port)
@@ -158,14 +186,14 @@ static void show_port(const char *device, const char *port)
 		json_open(NULL, '{');
 		json_text("port", port);
 		for (i = 0; i < 6; i++)
-			json_text(names[i], value[i]);
+			json_known(names[i], value[i], json_text);
 		show_gids(device, port, 0);
 		json_close('}');
 		return;
 	}
-	printf("  port %s: %s, %s, MTU %s of %s, %s Mb/s, MAC %s\n", port, value[0],
-	       strcmp(value[1], "0") ? "enabled" : "disabled", value[2], value[3], value[4],
-	       value[5]);
+	printf("  port %s: %s, %s, MTU %s of %s, %s Mb/s, MAC %s\n", port, known(value[0]),
+	       !strcmp(value[1], "1") ? "enabled" : !strcmp(value[1], "0") ? "disabled" : "?",
+	       known(value[2]), known(value[3]), known(value[4]), known(value[5]));
 	show_gids(device, port, 4);
 }
 
@@ -174,9 +202,12 @@ int cmd_show(int argc, char **argv)
 	const char *device = device_arg(argc, argv, 0);
 	char value[SYSFS_VALUE];
 	struct sysfs_list ports;
+	bool good;
 	size_t i;
 
 	no_more(argc, argv, 1);
+	if (!sysfs_read(value, "%s/serial", device))
+		die("%s: its serial number: %s", device, strerror(errno));
 	sysfs_names(&ports, "%s/ports", device);
 	if (as_json) {
 		json_open(NULL, '{');
@@ -199,7 +230,9 @@ int cmd_show(int argc, char **argv)
 		else
 			json_text(identity[i], value);
 	}
-	show_folder("caps", device, "caps", 2);
+	good = show_folder("caps", device, "caps", 2);
+	if (!good)
+		complain("%s: its limits: %s", device, strerror(errno));
 	if (as_json)
 		json_open("ports", '[');
 	for (i = 0; i < ports.count; i++)
@@ -209,7 +242,7 @@ int cmd_show(int argc, char **argv)
 		json_close(']');
 		json_close('}');
 	}
-	return 0;
+	return good ? 0 : EXIT_FAILED;
 }
 
 /* "port N" or nothing: the port's name, or NULL for all. */
@@ -228,10 +261,12 @@ static const char *port_words(const char *device, int argc, char **argv, int at)
 	return argv[at];
 }
 
-static void each_port(const char *device, const char *only,
-		      void (*show)(const char *device, const char *port))
+/* Return: the exit status. */
+static int each_port(const char *device, const char *only,
+		     bool (*show)(const char *device, const char *port))
 {
 	struct sysfs_list ports;
+	bool good = true;
 	size_t i;
 
 	sysfs_names(&ports, "%s/ports", device);
@@ -249,7 +284,8 @@ static void each_port(const char *device, const char *only,
 		} else {
 			printf("%s port %s\n", device, ports.names[i]);
 		}
-		show(device, ports.names[i]);
+		if (!show(device, ports.names[i]))
+			good = false;
 		if (as_json)
 			json_close('}');
 	}
@@ -258,50 +294,58 @@ static void each_port(const char *device, const char *only,
 		json_close(']');
 		json_close('}');
 	}
+	return good ? 0 : EXIT_FAILED;
 }
 
-static void port_counters(const char *device, const char *port)
+static bool port_counters(const char *device, const char *port)
 {
 	char folder[SYSFS_VALUE];
 
 	snprintf(folder, sizeof(folder), "ports/%s/counters", port);
-	if (!show_folder("counters", device, folder, 2))
-		die("%s port %s: no counters: %s", device, port, strerror(errno));
+	if (show_folder("counters", device, folder, 2))
+		return true;
+	complain("%s port %s: its counters: %s", device, port, strerror(errno));
+	return false;
 }
 
 int cmd_counters(int argc, char **argv)
 {
 	const char *device = device_arg(argc, argv, 0);
 
-	each_port(device, port_words(device, argc, argv, 1), port_counters);
-	return 0;
+	return each_port(device, port_words(device, argc, argv, 1), port_counters);
 }
 
-static void port_gids(const char *device, const char *port)
+static bool port_gids(const char *device, const char *port)
 {
-	show_gids(device, port, 2);
+	if (show_gids(device, port, 2))
+		return true;
+	complain("%s port %s: its GIDs: %s", device, port, strerror(errno));
+	return false;
 }
 
 int cmd_gid_list(int argc, char **argv)
 {
 	const char *device = device_arg(argc, argv, 0);
 
-	each_port(device, port_words(device, argc, argv, 1), port_gids);
-	return 0;
+	return each_port(device, port_words(device, argc, argv, 1), port_gids);
 }
 
 int cmd_diag(int argc, char **argv)
 {
 	const char *device = device_arg(argc, argv, 0);
+	bool good;
 
 	no_more(argc, argv, 1);
+	if (!sysfs_exists("%s/diag", device))
+		die("%s has no diagnostic counters", device);
 	if (as_json) {
 		json_open(NULL, '{');
 		json_string("name", device);
 	}
-	if (!show_folder("diag", device, "diag", 0))
-		die("%s has no diagnostic counters", device);
+	good = show_folder("diag", device, "diag", 0);
+	if (!good)
+		complain("%s: its diagnostic counters: %s", device, strerror(errno));
 	if (as_json)
 		json_close('}');
-	return 0;
+	return good ? 0 : EXIT_FAILED;
 }

@@ -71,10 +71,11 @@ static void init_request(struct run *r)
 		r->wr.flags = KIWI_WQE_INLINE;
 }
 
-static int post(struct run *r, uint64_t iteration, bool signal)
+static bool post(struct run *r, uint64_t iteration, bool signal)
 {
 	const struct layout *l = &r->layout;
 	struct kiwi_send_wr *wr = &r->wr;
+	int rc;
 
 	wr->wr_id = iteration;
 	wr->flags = (uint8_t)((wr->flags & KIWI_WQE_INLINE) | (signal ? KIWI_WQE_SIGNALED : 0));
@@ -89,7 +90,11 @@ static int post(struct run *r, uint64_t iteration, bool signal)
 		wr->compare = s.compare;
 		wr->swap_add = s.swap_add;
 	}
-	return kiwi_post_send(r->end->qp, wr);
+	rc = kiwi_post_send(r->end->qp, wr);
+	if (rc)
+		complain("%s: post of work %" PRIu64 ", %u bytes: %s",
+			 kiwi_device_name(r->end->dev), iteration, r->sg.len, strerror(-rc));
+	return !rc;
 }
 
 /* Waiting ----------------------------------------------------------------- */
@@ -104,7 +109,8 @@ static bool devices_alive(struct run *r)
 
 static bool give_up(struct run *r)
 {
-	complain("nothing has completed for %u s", r->o->stall_seconds);
+	complain("%s: nothing has completed for %u s", kiwi_device_name(r->end->dev),
+		 r->o->stall_seconds);
 	return false;
 }
 
@@ -175,16 +181,11 @@ static bool take(struct run *r, uint64_t *done)
 static bool post_list(struct run *r, uint64_t posted, uint64_t end, bool signal_last)
 {
 	uint32_t every = r->o->signal_every;
-	int rc;
 
-	for (; posted < end; posted++) {
-		rc = post(r, posted, posted % every == every - 1 ||
-			  (signal_last && posted == end - 1));
-		if (rc) {
-			complain("post of work %" PRIu64 ": %s", posted, strerror(-rc));
+	for (; posted < end; posted++)
+		if (!post(r, posted, posted % every == every - 1 ||
+			  (signal_last && posted == end - 1)))
 			return false;
-		}
-	}
 	kiwi_qp_ring(r->end->qp);
 	return true;
 }
@@ -216,10 +217,8 @@ static bool one_by_one(struct run *r, uint64_t first, uint64_t n)
 
 	for (i = first; i < first + n; i++) {
 		start = ticks_now();
-		if (post(r, i, true)) {
-			complain("post of work %" PRIu64 " failed", i);
+		if (!post(r, i, true))
 			return false;
-		}
 		kiwi_qp_ring(r->end->qp);
 		while (done <= i)
 			if (!take(r, &done))

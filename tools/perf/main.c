@@ -28,6 +28,7 @@ const char *const op_names[OP_COUNT] = {
 #define DEFAULT_ITERATIONS 1000
 #define DEFAULT_BYTES	(256ULL << 20)	/* moved at most, when no count is given */
 #define STALL_SECONDS	30
+#define DEPTH_MAX	(1U << 14)
 #define SLOT_ALIGN	64
 
 struct layout layout_for(const struct work *work, uint64_t size, uint64_t iterations)
@@ -156,6 +157,28 @@ static enum op op_arg(const char *name)
 	die_usage("no operation '%s': write, read, send, atomic or cas", name);
 }
 
+/* Of either end. */
+static void set_port(struct end_options *end)
+{
+	end->port = (unsigned int)number_arg("port", optarg, 1, 255);
+}
+
+static void set_gid(struct end_options *end)
+{
+	end->gid = (unsigned int)number_arg("GID index", optarg, 0, 255);
+}
+
+static uint64_t size_arg(void)
+{
+	return number_arg("size", optarg, 1, 1ULL << 31);
+}
+
+/* Of what there cannot be more than fits the queues. */
+static uint32_t count_arg(const char *what)
+{
+	return (uint32_t)number_arg(what, optarg, 1, DEPTH_MAX);
+}
+
 static void parse_option(struct options *o, int c)
 {
 	switch (c) {
@@ -172,25 +195,25 @@ static void parse_option(struct options *o, int c)
 		o->connect = optarg;
 		break;
 	case 'i':
-		o->local.port = (unsigned int)number_arg("port", optarg, 1, 255);
+		set_port(&o->local);
 		break;
 	case 'g':
-		o->local.gid = (unsigned int)number_arg("GID index", optarg, 0, 255);
+		set_gid(&o->local);
 		break;
 	case 'm':
 		o->local.mem = optarg;
 		break;
 	case OPT_PEER_PORT:
-		o->peer.port = (unsigned int)number_arg("port", optarg, 1, 255);
+		set_port(&o->peer);
 		break;
 	case OPT_PEER_GID:
-		o->peer.gid = (unsigned int)number_arg("GID index", optarg, 0, 255);
+		set_gid(&o->peer);
 		break;
 	case OPT_PEER_MEM:
 		o->peer.mem = optarg;
 		break;
 	case 's':
-		o->min_size = number_arg("size", optarg, 1, 1ULL << 31);
+		o->min_size = size_arg();
 		o->max_size = o->min_size;
 		break;
 	case 'a':
@@ -198,22 +221,22 @@ static void parse_option(struct options *o, int c)
 		o->max_size = SWEEP_MAX;
 		break;
 	case OPT_MIN:
-		o->min_size = number_arg("size", optarg, 1, 1ULL << 31);
+		o->min_size = size_arg();
 		break;
 	case OPT_MAX:
-		o->max_size = number_arg("size", optarg, 1, 1ULL << 31);
+		o->max_size = size_arg();
 		break;
 	case 'n':
 		o->iterations = number_arg("count", optarg, 1, 1ULL << 40);
 		break;
 	case 'q':
-		o->work.depth = (uint32_t)number_arg("depth", optarg, 1, 1U << 14);
+		o->work.depth = count_arg("depth");
 		break;
 	case 'p':
-		o->post_list = (uint32_t)number_arg("list", optarg, 1, 1U << 14);
+		o->post_list = count_arg("list");
 		break;
 	case OPT_SIGNAL:
-		o->signal_every = (uint32_t)number_arg("interval", optarg, 1, 1U << 14);
+		o->signal_every = count_arg("interval");
 		break;
 	case OPT_INLINE:
 		o->use_inline = true;

@@ -8,27 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <infiniband/verbs.h>
-
+#include "../interop/verbs-open.h"
 #include "bench.h"
 
 #define WHO "soft-roce"
 #define PORT 1
 #define DEPTH 64
-
-static struct ibv_context *open_device(const char *name)
-{
-	struct ibv_context *ctx = NULL;
-	struct ibv_device **list;
-	int i, count;
-
-	list = ibv_get_device_list(&count);
-	for (i = 0; list && i < count; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), name))
-			ctx = ibv_open_device(list[i]);
-	need(!!ctx, name);
-	return ctx;
-}
 
 static void reg_mr(struct ibv_pd *pd, unsigned long count, enum pages_kind kind,
 		   const char *what)
@@ -140,11 +125,13 @@ static void data_path(struct ibv_pd *pd, struct ibv_cq *cq, struct ibv_qp *qp)
 
 void bench_rxe(const char *device, unsigned int gid_index)
 {
-	struct ibv_context *ctx = open_device(device);
-	struct ibv_pd *pd = ibv_alloc_pd(ctx);
+	struct ibv_context *ctx = verbs_open(device);
 	struct ibv_qp *qp, *peer;
+	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 
+	need(!!ctx, device);
+	pd = ibv_alloc_pd(ctx);
 	need(!!pd, "alloc_pd");
 	reg_mr(pd, 1, PAGES_SMALL, "mr_reg_1");
 	reg_mr(pd, 256, PAGES_SMALL, "mr_reg_256");

@@ -5,7 +5,8 @@ kiwi-peer-sources := testing/interop/peer.c testing/interop/kiwi-peer.c $(kiwi-l
 
 # libibverbs loads its providers when it runs: not for static programs.
 programs: $(B)/bin/verbs-peer
-$(B)/bin/verbs-peer: $(B)/obj/testing/interop/peer.o $(B)/obj/testing/interop/verbs-peer.o
+$(B)/bin/verbs-peer: $(B)/obj/testing/interop/peer.o $(B)/obj/testing/interop/verbs-peer.o \
+		$(B)/obj/testing/interop/verbs-open.o
 	@mkdir -p $(@D)
 	$(CC) -pthread -o $@ $^ -libverbs $(USER_LDFLAGS)
--include $(B)/obj/testing/interop/verbs-peer.d
+-include $(B)/obj/testing/interop/verbs-peer.d $(B)/obj/testing/interop/verbs-open.d

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <infiniband/verbs.h>
-
 #include "endpoint.h"
+#include "verbs-open.h"
 
 #define PORT 1
 
@@ -29,23 +28,6 @@ struct ep {
 	uint32_t psn;
 	uint8_t *buf;
 };
-
-static struct ibv_context *open_device(const char *name)
-{
-	struct ibv_context *ctx = NULL;
-	struct ibv_device **list;
-	int i, count;
-
-	list = ibv_get_device_list(&count);
-	for (i = 0; list && i < count; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), name))
-			ctx = ibv_open_device(list[i]);
-	if (list)
-		ibv_free_device_list(list);
-	if (!ctx)
-		die("cannot open %s: %s", name, strerror(errno));
-	return ctx;
-}
 
 /* The address of the network interface that carries the GID. */
 static void read_mac(struct ep *ep, const char *device)
@@ -78,7 +60,9 @@ struct ep *ep_open(const struct ep_options *opt)
 		die("no memory");
 	ep->buf = opt->buf;
 	ep->gid_index = opt->gid_index;
-	ep->ctx = open_device(opt->device);
+	ep->ctx = verbs_open(opt->device);
+	if (!ep->ctx)
+		die("cannot open %s: %s", opt->device, strerror(errno));
 	if (ibv_query_device(ep->ctx, &attr))
 		die("cannot query %s", opt->device);
 	ep->rd_atomic = attr.max_qp_rd_atom;

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Work of the data path, done in pieces from the main loop on the virtual clock.
- *
- * While the main loop has something to do it gives the BQL up only for moments,
- * and a vCPU that waits for it may wait for as long as data are moved. So the
- * end of each period belongs to the guest, in all devices at the same time.
- * Where the clock counts instructions the guest stands still meanwhile anyway.
  */
 #include "snic.h"
 
-#define PERIOD_NS   (5 * SCALE_MS)
-#define GUEST_NS    (1 * SCALE_MS)
-
-static int64_t guest_turn_ns(void)
-{
-    int64_t at = qemu_clock_get_ns(QEMU_CLOCK_REALTIME) % PERIOD_NS;
-
-    return use_icount || at < PERIOD_NS - GUEST_NS ? 0 : PERIOD_NS - at;
-}
+#include "guest-turn.h"
 
 static void work_at(SnicWork *w, int64_t delay_ns)
 {

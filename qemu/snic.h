@@ -231,9 +231,6 @@ void snic_work_exit(SnicWork *w);
 /* There is something to do. From anywhere. */
 void snic_work_kick(SnicWork *w);
 
-/* QEMU's own; icount_enabled() is constant in code that is not of one target. */
-extern int use_icount;
-
 /* --- What the core gives the transport --------------------------------- */
 
 /* The values are those of kiwi_cqe.vendor_err. */

@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * xpu: the memory side of an accelerator. VRAM in a prefetchable BAR, and a
- * copy engine that moves bytes between VRAM and the bus.
+ * xpu: an accelerator. VRAM in a prefetchable BAR, a copy engine that moves
+ * bytes between VRAM and the bus, and an execution engine (xpu-exec.c).
  */
-#include "qemu/osdep.h"
+#include "xpu.h"
 #include "qemu/cutils.h"
 #include "qemu/module.h"
 #include "qemu/rcu.h"
-#include "qemu/timer.h"
 #include "qemu/units.h"
 #include "qapi/error.h"
-#include "exec/memory.h"
 #include "hw/pci/msix.h"
-#include "hw/pci/pci.h"
 #include "hw/pci/pcie.h"
 #include "hw/pci/pcie_aer.h"
 #include "hw/qdev-properties.h"
 #include "migration/vmstate.h"
 
 #include "pci-gone.h"
-#include "xpu_regs.h"
-
-#define TYPE_XPU "xpu"
-OBJECT_DECLARE_SIMPLE_TYPE(XpuState, XPU)
 
 #define XPU_VRAM_MIN        (1 * MiB)
 #define XPU_VRAM_MAX        (16 * GiB)
@@ -43,41 +36,24 @@ OBJECT_DECLARE_SIMPLE_TYPE(XpuState, XPU)
                              XPU_CE_CTRL_DST_BUS | XPU_CE_CTRL_CLEAR | \
                              XPU_CE_CTRL_TAG)
 
-typedef struct XpuCopy {
-    uint64_t src;
-    uint64_t dst;
-    uint64_t len;
-    uint32_t ctrl;
-} XpuCopy;
-
-struct XpuState {
-    PCIDevice parent_obj;
-
-    MemoryRegion regs;
-    MemoryRegion vram;
-    uint64_t vram_size;
-    uint32_t timeout_ms;
-    uint32_t resets;
-
-    QEMUTimer copy_timer;
-    XpuCopy next;           /* as the registers say */
-    XpuCopy run;            /* as latched by the last START */
-    uint64_t run_count;     /* tells one command from the next */
-    uint64_t done;
-    uint64_t fault;
-    uint32_t state;
-    uint32_t error;
-
-    uint64_t counter[XPU_CNT_COUNT];
-};
-
 /*
  * Copy engine
  */
 
-static uint8_t *xpu_vram(XpuState *s, uint64_t offset)
+uint8_t *xpu_vram(XpuState *s, uint64_t offset)
 {
     return (uint8_t *)memory_region_get_ram_ptr(&s->vram) + offset;
+}
+
+bool xpu_in_vram(XpuState *s, uint64_t offset, uint64_t len)
+{
+    return len <= s->vram_size && offset <= s->vram_size - len;
+}
+
+void xpu_store(XpuState *s, uint64_t offset, const void *buf, uint64_t len)
+{
+    memcpy(xpu_vram(s, offset), buf, len);
+    memory_region_set_dirty(&s->vram, offset, len);
 }
 
 static uint64_t xpu_dma_room(uint64_t addr, uint64_t len)
@@ -86,8 +62,8 @@ static uint64_t xpu_dma_room(uint64_t addr, uint64_t len)
 }
 
 /* All-ones from an empty slot are no data. At most a page: one translation. */
-static bool xpu_dma_answered(XpuState *s, uint64_t addr, uint64_t len,
-                             DMADirection dir)
+bool xpu_dma_answered(XpuState *s, uint64_t addr, uint64_t len,
+                      DMADirection dir)
 {
     AddressSpace *as = pci_get_address_space(&s->parent_obj);
     hwaddr xlat, n = len;
@@ -203,11 +179,6 @@ static void xpu_copy_chunk(void *opaque)
     }
 }
 
-static bool xpu_in_vram(XpuState *s, uint64_t offset, uint64_t len)
-{
-    return len <= s->vram_size && offset <= s->vram_size - len;
-}
-
 static uint32_t xpu_copy_check(XpuState *s, const XpuCopy *c)
 {
     bool clear = c->ctrl & XPU_CE_CTRL_CLEAR;
@@ -278,6 +249,12 @@ static uint64_t xpu_reg64(XpuState *s, hwaddr reg)
     switch (reg) {
     case XPU_REG_VRAM_SIZE:
         return s->vram_size;
+    case XPU_REG_TRAP_START:
+        return s->trap.start;
+    case XPU_REG_TRAP_LENGTH:
+        return s->trap.length;
+    case XPU_REG_TRAP_LAST:
+        return s->trap.last;
     case XPU_REG_CE_SRC:
         return s->next.src;
     case XPU_REG_CE_DST:
@@ -299,6 +276,9 @@ static uint64_t xpu_read(void *opaque, hwaddr addr, unsigned size)
 {
     XpuState *s = opaque;
 
+    if (xpu_exec_owns(addr)) {
+        return xpu_exec_read(s, addr);
+    }
     switch (addr) {
     case XPU_REG_MAGIC:
         return XPU_MAGIC;
@@ -308,6 +288,8 @@ static uint64_t xpu_read(void *opaque, hwaddr addr, unsigned size)
         return s->resets;
     case XPU_REG_DMA_BITS:
         return 64;
+    case XPU_REG_CAPS:
+        return s->trap.on ? XPU_CAP_TRAP : 0;
     case XPU_REG_CE_STATUS:
         return xpu_copy_status(s);
     case XPU_REG_CE_TIMEOUT_MS:
@@ -322,7 +304,17 @@ static void xpu_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
     XpuState *s = opaque;
     uint64_t *reg;
 
+    if (xpu_exec_owns(addr)) {
+        xpu_exec_write(s, addr, val);
+        return;
+    }
     switch (addr & ~7ULL) {
+    case XPU_REG_TRAP_START:
+        reg = &s->trap.start;
+        break;
+    case XPU_REG_TRAP_LENGTH:
+        reg = &s->trap.length;
+        break;
     case XPU_REG_CE_SRC:
         reg = &s->next.src;
         break;
@@ -335,6 +327,8 @@ static void xpu_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
     default:
         if (addr == XPU_REG_CE_CTRL) {
             xpu_copy_ctrl(s, val);
+        } else if (addr == XPU_REG_TRAP_CTRL) {
+            xpu_trap_ctrl(s, val);
         }
         return;
     }
@@ -364,6 +358,7 @@ static void xpu_reset(DeviceState *dev)
     s->fault = 0;
     s->state = XPU_CE_IDLE;
     s->error = XPU_CE_OK;
+    xpu_exec_reset(s);
     s->resets++;
     pcie_cap_deverr_reset(PCI_DEVICE(dev));
 }
@@ -395,13 +390,16 @@ static bool xpu_init_memory(XpuState *s, Error **errp)
         error_propagate(errp, err);
         return false;
     }
+    memory_region_init(&s->bar, OBJECT(s), "xpu-bar", s->vram_size);
+    memory_region_add_subregion(&s->bar, 0, &s->vram);
+    xpu_trap_init(s);
     memory_region_init_io(&s->regs, OBJECT(s), &xpu_reg_ops, s, "xpu-regs",
                           XPU_BAR_REGS_SIZE);
     pci_register_bar(pci, XPU_BAR_REGS, PCI_BASE_ADDRESS_SPACE_MEMORY |
                      PCI_BASE_ADDRESS_MEM_TYPE_64, &s->regs);
     pci_register_bar(pci, XPU_BAR_VRAM, PCI_BASE_ADDRESS_SPACE_MEMORY |
                      PCI_BASE_ADDRESS_MEM_TYPE_64 |
-                     PCI_BASE_ADDRESS_MEM_PREFETCH, &s->vram);
+                     PCI_BASE_ADDRESS_MEM_PREFETCH, &s->bar);
     return true;
 }
 
@@ -434,7 +432,9 @@ static void xpu_realize(PCIDevice *pci, Error **errp)
         goto err_aer;
     }
     msix_vector_use(pci, XPU_VECTOR_COPY);
+    msix_vector_use(pci, XPU_VECTOR_EXEC);
     timer_init_ns(&s->copy_timer, QEMU_CLOCK_VIRTUAL, xpu_copy_chunk, s);
+    xpu_exec_init(s);
     pci_gone_init(pci);
     return;
 
@@ -449,16 +449,37 @@ static void xpu_exit(PCIDevice *pci)
     XpuState *s = XPU(pci);
 
     timer_del(&s->copy_timer);
+    xpu_exec_exit(s);
+    xpu_trap_exit(s);
     msix_unuse_all_vectors(pci);
     msix_uninit(pci, &s->regs, &s->regs);
     pcie_aer_exit(pci);
     pcie_cap_exit(pci);
 }
 
+/*
+ * What a step of a kernel costs in time that the clock of the guest counts: a
+ * command taken from memory, a request composed, an access that misses all
+ * caches, a fence that other devices observe, the way of a doorbell over the
+ * bus. No vendor publishes these for its GPU: they are assumptions, of the order
+ * that microbenchmarks of data centre GPUs find for a load that misses (400 to
+ * 800 ns), and of half a PCI Express round trip (1 us) for a posted write.
+ *
+ * The time between two polls doubles up to poll-max-ns, so that a kernel that
+ * waits leaves the processor of the machine alone; a measurement sets both alike.
+ */
 static Property xpu_properties[] = {
     DEFINE_PROP_SIZE("vram-size", XpuState, vram_size, XPU_VRAM_DEFAULT),
     DEFINE_PROP_UINT32("copy-timeout-ms", XpuState, timeout_ms,
                        XPU_CE_TIMEOUT_DEFAULT_MS),
+    DEFINE_PROP_BOOL("trap-freed", XpuState, trap.on, false),
+    DEFINE_PROP_UINT32("command-ns", XpuState, exec.command_ns, 20),
+    DEFINE_PROP_UINT32("wqe-ns", XpuState, exec.wqe_ns, 150),
+    DEFINE_PROP_UINT32("mem-ns", XpuState, exec.mem_ns, 500),
+    DEFINE_PROP_UINT32("fence-ns", XpuState, exec.fence_ns, 400),
+    DEFINE_PROP_UINT32("bus-ns", XpuState, exec.bus_ns, 400),
+    DEFINE_PROP_UINT32("poll-ns", XpuState, exec.poll_ns, 500),
+    DEFINE_PROP_UINT32("poll-max-ns", XpuState, exec.poll_max_ns, 64000),
     DEFINE_PROP_END_OF_LIST(),
 };
 
@@ -477,7 +498,7 @@ static void xpu_class_init(ObjectClass *oc, void *data)
     pc->vendor_id = XPU_PCI_VENDOR_ID;
     pc->device_id = XPU_PCI_DEVICE_ID;
     pc->class_id = 0x1200; /* processing accelerator */
-    dc->desc = "Stand-in accelerator with VRAM and a copy engine";
+    dc->desc = "Stand-in accelerator with VRAM, copy and execution engine";
     dc->reset = xpu_reset;
     dc->vmsd = &xpu_vmstate;
     device_class_set_props(dc, xpu_properties);

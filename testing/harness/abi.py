@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The firmware ABI for Python, read from the headers in firmware-abi/kiwi_abi, and
-the registers of xpu.
+the registers and commands of xpu.
 
     abi.KIWI_REG_MAGIC                      a constant
     abi.KIWI_DIAG_DMA(0, 1, 0)              a macro with arguments
@@ -15,7 +15,7 @@ from machine import TOP
 
 HEADERS = [TOP / "firmware-abi/kiwi_abi" / f"{name}.h" for name in
            ("types", "ids", "regs", "admin", "queues", "snic", "diag")]
-HEADERS.append(TOP / "testing/xpu/xpu_regs.h")
+HEADERS += [TOP / "testing/xpu" / name for name in ("xpu_regs.h", "xpu_cmd.h")]
 
 TYPES = {
     "__u8": ctypes.c_uint8, "__le16": ctypes.c_uint16.__ctype_le__,

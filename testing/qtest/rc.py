@@ -77,10 +77,12 @@ class Nic(snicdev.Snic):
 class Mr:
     """A region, whose I/O addresses are not its addresses in memory."""
 
-    def __init__(self, nic, pd, size, access=abi.KIWI_ACCESS_ALL, iova=0x7000_0000_1000):
+    def __init__(self, nic, pd, size, access=abi.KIWI_ACCESS_ALL, iova=0x7000_0000_1000,
+                 alloc=None):
+        """alloc: where the memory comes from, if not from the machine's."""
         self.nic, self.q, self.iova, self.size = nic, nic.q, iova, size
         shift = max(abi.KIWI_PAGE_SHIFT_MIN, (size - 1).bit_length())
-        self.addr = nic.q.alloc(size, 1 << shift)
+        self.addr = (alloc or nic.q.alloc)(size, 1 << shift)
         self.key = nic.reg_mr(pd, snicdev.pbl([self.addr], shift), size, iova, access)
 
     def read(self, off=0, size=None):
@@ -99,8 +101,8 @@ class Mr:
 class Cq(snicdev.Cq):
     """A completion queue whose consumer keeps its record up to date."""
 
-    def __init__(self, nic, log2):
-        super().__init__(nic, nic.completion_eq, PAGE, log2)
+    def __init__(self, nic, log2, alloc=None):
+        super().__init__(nic, nic.completion_eq, PAGE, log2, alloc)
 
     def next(self):
         cqe = self.take()
@@ -112,13 +114,15 @@ class Endpoint(snicdev.Qp):
     """A QP with two CQs and a region, and what a test does with them."""
 
     def __init__(self, nic, size=1 << 16, cq_log2=8, pd=None, send_cq=None, recv_cq=None,
-                 access=abi.KIWI_ACCESS_ALL, nowhere=(), **queues):
-        """nowhere: the rings, sq or rq, whose memory does not exist."""
+                 access=abi.KIWI_ACCESS_ALL, nowhere=(), alloc=None, **queues):
+        """nowhere: the rings, sq or rq, whose memory does not exist; alloc: where the rest
+        of the memory comes from, if not from the machine's."""
         self.nic, self.q, self.nowhere = nic, nic.q, nowhere
         self.pd = nic.alloc_pd() if pd is None else pd
-        self.send_cq, self.recv_cq = send_cq or Cq(nic, cq_log2), recv_cq or Cq(nic, cq_log2)
-        self.mr = Mr(nic, self.pd, size, access)
-        super().__init__(nic, self.pd, self.send_cq, PAGE, self.recv_cq,
+        self.send_cq = send_cq or Cq(nic, cq_log2, alloc)
+        self.recv_cq = recv_cq or Cq(nic, cq_log2, alloc)
+        self.mr = Mr(nic, self.pd, size, access, alloc=alloc)
+        super().__init__(nic, self.pd, self.send_cq, PAGE, self.recv_cq, alloc=alloc,
                          **{"sq_log2": 8, "rq_log2": 6, **queues})
         self.wr_ids = itertools.count(1)
         self.port, self.mtu = None, None
@@ -269,7 +273,8 @@ class Wire:
 class Fabric:
     """Two devices, their ports 1 on one Ethernet and their ports 2 on another."""
 
-    def __init__(self, props="", wire=False, memory="512M"):
+    def __init__(self, props="", wire=False, memory="512M", more=()):
+        """props: of the SNICs; more: other devices."""
         self._folder = tempfile.TemporaryDirectory(prefix="kiwi-rc-")
         self.wire = Wire(self._folder.name) if wire else None
         arguments = list(self.wire.arguments) if wire else []
@@ -282,7 +287,7 @@ class Fabric:
             devices.append(f"kiwi-snic,id=snic{n},addr={SLOT + n}{netdevs}"
                            + (props and "," + props))
         log = pathlib.Path(os.environ.get("KIWI_LOG", self._folder.name))
-        self.q = Qtest(devices, arguments, memory, log)
+        self.q = Qtest([*devices, *more], arguments, memory, log)
         self.nics = [Nic(self.q, n) for n in range(2)]
 
     def __enter__(self):

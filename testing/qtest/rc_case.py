@@ -22,10 +22,10 @@ PSN = 1 << 24               # PSNs count modulo this
 CHANCES = 10000             # of the faults of a port
 
 
-def tests(name, **options):
-    """Registers a class of tests as model.rc.NAME."""
+def tests(name, prefix="model.rc", **options):
+    """Registers a class of tests as PREFIX.NAME."""
     def register(case):
-        @hosttest(f"model.rc.{name}", **options)
+        @hosttest(f"{prefix}.{name}", **options)
         def run(_log):
             suite = unittest.defaultTestLoader.loadTestsFromTestCase(case)
             assert suite.countTestCases()

@@ -309,10 +309,11 @@ class Eq:
 class Cq:
     """A completion queue; its consumer index record stands behind the entries."""
 
-    def __init__(self, dev, eq, page, log2):
+    def __init__(self, dev, eq, page, log2, alloc=None):
+        """alloc: where its memory comes from, if not from the machine's."""
         self.dev, self.page, self.log2 = dev, page, log2
         self.length = (64 << log2) + 8
-        self.base = dev.q.alloc(self.length)
+        self.base = (alloc or dev.q.alloc)(self.length)
         self.ci = 0
         out = unpack("kiwi_snic_queue_out", dev.ok(
             abi.KIWI_SNIC_OP_CREATE_CQ, self.create_in(eq.number), 8))
@@ -357,11 +358,13 @@ class Qp:
     """A queue pair."""
 
     def __init__(self, dev, pd, cq, page, recv_cq=None, sq_log2=6, rq_log2=4, rq_stride=6,
-                 flags=0):
+                 flags=0, alloc=None):
+        """alloc: where the memory of the rings comes from, if not from the machine's."""
         self.dev, self.page = dev, page
         self.sq_log2, self.rq_log2, self.rq_stride = sq_log2, rq_log2, rq_stride
-        self.sq = dev.q.alloc(64 << sq_log2)
-        self.rq = dev.q.alloc(1 << rq_log2 + rq_stride)
+        alloc = alloc or dev.q.alloc
+        self.sq = alloc(64 << sq_log2)
+        self.rq = alloc(1 << rq_log2 + rq_stride)
         self.sq_pi = self.rq_pi = 0
         out = unpack("kiwi_snic_queue_out", dev.ok(
             abi.KIWI_SNIC_OP_CREATE_QP,

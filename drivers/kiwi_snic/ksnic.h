@@ -38,7 +38,8 @@ struct ksnic_ports_dir;
  * @ports_dir: their folder in sysfs
  * @gate: held for reading by whoever uses the device; all of them are waited for
  *	before it goes away
- * @life: excludes start, stop and failure from each other
+ * @life: excludes start, stop and failure from each other; outermost of all locks, and not
+ *	taken with the gate held, which stop and failure wait for
  * @fail_work: takes the device down after a failure
  * @fail_reason: that failure
  * @files_lock: protects @files, @up and @down_errno

@@ -527,7 +527,9 @@ enum kiwi_snic_event_type {
  * A file holds at most 256 unread events; more are counted in EVENT_LOST. Those of an object
  * that is destroyed stay, while its id may become another's: @user_data tells them apart.
  * read: EAGAIN with O_NONBLOCK when none; EINVAL when the buffer is smaller than
- * one event; EIO or ENODEV, as ioctls, once all are read. poll: POLLHUP and POLLERR then.
+ * one event; EFAULT when it cannot be written, and up to 8 events are lost then; EIO or
+ * ENODEV, as ioctls, once all are read. poll: POLLHUP and POLLERR as soon as the device
+ * is of no more use to the file.
  */
 struct kiwi_snic_event {
 	__u32 type;

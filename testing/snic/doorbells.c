@@ -84,6 +84,15 @@ static void use(void)
 		CHECK(mprotect((char *)base + PAGE, PAGE, PROT_READ));
 	}
 
+	/* Advice cannot have it inherited nor dropped, and a change of rights leaves it whole. */
+	CHECK(madvise(base, db.map_size, MADV_DOFORK));
+	CHECK(madvise(base, db.map_size, MADV_DONTNEED));
+	EQUAL(mprotect(base, db.map_size, PROT_READ), 0);
+	EQUAL(touch(word, true), SIGSEGV);
+	EQUAL(mprotect(base, db.map_size, PROT_READ | PROT_WRITE), 0);
+	EQUAL(touch(word, true), 0);
+	EQUAL(snic_attr("diag/db_malformed"), malformed + 4);
+
 	/* A child does not have it. */
 	pid = fork();
 	if (!pid)
@@ -91,16 +100,16 @@ static void use(void)
 	EQUAL(waitpid(pid, &status, 0), pid);
 	CHECK(WIFEXITED(status));
 	EQUAL(WEXITSTATUS(status), SIGSEGV);
-	EQUAL(snic_attr("diag/db_malformed"), malformed + 3);
+	EQUAL(snic_attr("diag/db_malformed"), malformed + 4);
 
 	/* The end of one mapping is not that of another. */
 	EQUAL(munmap(base, db.map_size), 0);
 	EQUAL(touch(again, true), 0);
-	EQUAL(snic_attr("diag/db_malformed"), malformed + 4);
+	EQUAL(snic_attr("diag/db_malformed"), malformed + 5);
 	EQUAL(destroy(fd, db.doorbell), 0);
 	EQUAL(touch(again, false), 0);
 	EQUAL(touch(again, true), 0);
-	EQUAL(snic_attr("diag/db_malformed"), malformed + 4);
+	EQUAL(snic_attr("diag/db_malformed"), malformed + 5);
 	EQUAL(snic_attr("diag/db_closed_page"), closed);
 	EQUAL(munmap((char *)again - db.reg_offset, db.map_size), 0);
 	close(fd);

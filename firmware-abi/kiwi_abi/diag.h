@@ -33,6 +33,11 @@ enum kiwi_diag {
 	KIWI_DIAG_EQE_LOST		= 42,	/* event queue full */
 	KIWI_DIAG_COMMANDS		= 43,	/* admin commands completed */
 
+	/* Regions on hold */
+	KIWI_DIAG_MR_HELD		= 48,	/* regions held now */
+	KIWI_DIAG_HELD_WQE		= 49,	/* requester: times a WQE had to stand still */
+	KIWI_DIAG_HELD_REQUEST		= 50,	/* responder: requests put off, READs stopped */
+
 	/* DMA: KIWI_DIAG_DMA(kind, target, what) */
 	KIWI_DIAG_DMA_BASE		= 64,
 };
@@ -46,6 +51,7 @@ enum kiwi_diag_dma_kind {
 	KIWI_DMA_CQ_CI		= 5,	/* consumer index reads */
 	KIWI_DMA_PAYLOAD_READ	= 6,
 	KIWI_DMA_PAYLOAD_WRITE	= 7,
+	KIWI_DMA_DB_RECORD	= 8,	/* doorbell record reads */
 	KIWI_DMA_KINDS
 };
 

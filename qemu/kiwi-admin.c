@@ -82,7 +82,8 @@ static const KiwiCommand *find_command(KiwiState *k, uint16_t opcode)
         }
     }
     for (size_t i = 0; i < kc->num_commands; i++) {
-        if (kc->commands[i].opcode == opcode) {
+        if (kc->commands[i].opcode == opcode &&
+            kiwi_accepted(k, kc->commands[i].cap)) {
             return &kc->commands[i];
         }
     }

@@ -12,9 +12,9 @@ static enum kiwi_status set_host_caps(KiwiState *k, KiwiCall *c)
     uint32_t abi = le32_to_cpu(in->abi);
     enum kiwi_status st;
 
-    if (caps & ~KIWI_CAPS) {
+    if (caps & ~kiwi_caps(k)) {
         return kiwi_refuse(c, KIWI_ST_BAD_PARAM, offsetof(typeof(*in), caps),
-                           caps, KIWI_CAPS);
+                           caps, kiwi_caps(k));
     }
     if (abi >> 16 != KIWI_ABI_MAJOR) {
         return kiwi_refuse(c, KIWI_ST_UNSUPPORTED, offsetof(typeof(*in), abi),

@@ -23,6 +23,9 @@ static const char *const counter_names[KIWI_DIAG_DMA_BASE] = {
     [KIWI_DIAG_EQE_WRITTEN] = "eqe_written",
     [KIWI_DIAG_EQE_LOST] = "eqe_lost",
     [KIWI_DIAG_COMMANDS] = "commands",
+    [KIWI_DIAG_MR_HELD] = "mr_held",
+    [KIWI_DIAG_HELD_WQE] = "held_wqe",
+    [KIWI_DIAG_HELD_REQUEST] = "held_request",
 };
 
 static const char *const kind_names[KIWI_DMA_KINDS] = {
@@ -34,6 +37,7 @@ static const char *const kind_names[KIWI_DMA_KINDS] = {
     [KIWI_DMA_CQ_CI] = "cq_ci",
     [KIWI_DMA_PAYLOAD_READ] = "payload_read",
     [KIWI_DMA_PAYLOAD_WRITE] = "payload_write",
+    [KIWI_DMA_DB_RECORD] = "db_record",
 };
 
 static const char *const target_names[KIWI_DMA_TARGETS] = {

@@ -104,16 +104,33 @@ bool kiwi_dma_write(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
     return dma_rw(&dma, addr, (void *)buf, len, true);
 }
 
+/* Bytes @from to @to - 1 of @buf, seen after all that was written before. */
+static bool dma_part(KiwiDma *dma, uint64_t addr, const void *buf,
+                     uint64_t from, uint64_t to)
+{
+    /* Pairs with the read barriers of whoever looks for the last byte. */
+    smp_wmb();
+    return dma_rw(dma, addr + from, (void *)buf + from, to - from, true);
+}
+
 bool kiwi_dma_publish(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
                       const void *buf, uint64_t len)
 {
     KiwiDma dma = { .k = k, .kind = kind, .target = -1 };
-    uint64_t last = len - 1;
 
-    if (!dma_rw(&dma, addr, (void *)buf, last, true)) {
-        return false;
-    }
-    /* The last byte is seen after the others. */
-    smp_wmb();
-    return dma_rw(&dma, addr + last, (void *)buf + last, 1, true);
+    return dma_part(&dma, addr, buf, 0, len - 1) &&
+           dma_part(&dma, addr, buf, len - 1, len);
+}
+
+bool kiwi_dma_publish_word(KiwiState *k, enum kiwi_diag_dma_kind kind,
+                           uint64_t addr, const void *buf, uint64_t len,
+                           uint64_t word)
+{
+    KiwiDma dma = { .k = k, .kind = kind, .target = -1 };
+    uint64_t behind = word + sizeof(uint64_t);
+
+    return dma_part(&dma, addr, buf, 0, word) &&
+           dma_part(&dma, addr, buf, behind, len - 1) &&
+           dma_part(&dma, addr, buf, word, behind) &&
+           dma_part(&dma, addr, buf, len - 1, len);
 }

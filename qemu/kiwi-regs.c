@@ -159,6 +159,11 @@ static uint32_t heartbeat(KiwiState *k)
     return k->heartbeat;
 }
 
+uint64_t kiwi_caps(KiwiState *k)
+{
+    return k->caps & (KIWI_CAP_DIAG | KIWI_GET_CLASS(k)->caps);
+}
+
 static uint32_t read32(KiwiState *k, hwaddr reg)
 {
     bool fatal = k->sts & KIWI_DEV_STS_FATAL;
@@ -213,7 +218,8 @@ static uint32_t read32(KiwiState *k, hwaddr reg)
 static uint64_t read64(KiwiState *k, hwaddr reg)
 {
     if (reg >= KIWI_REG_DIAG(0) && reg < KIWI_REG_DIAG(KIWI_DIAG_COUNT)) {
-        return k->diag[(reg - KIWI_REG_DIAG(0)) / 8];
+        return kiwi_caps(k) & KIWI_CAP_DIAG ?
+               k->diag[(reg - KIWI_REG_DIAG(0)) / 8] : 0;
     }
     switch (reg) {
     case KIWI_REG_FW_VERSION:
@@ -221,7 +227,7 @@ static uint64_t read64(KiwiState *k, hwaddr reg)
     case KIWI_REG_SERIAL:
         return k->serial;
     case KIWI_REG_CAPS:
-        return KIWI_CAPS;
+        return kiwi_caps(k);
     case KIWI_REG_AQ_BASE:
         return k->aq_base;
     case KIWI_REG_ACQ_BASE:

@@ -143,6 +143,7 @@ void kiwi_unrealize(KiwiState *k)
 }
 
 static Property kiwi_properties[] = {
+    DEFINE_PROP_UINT64("caps", KiwiState, caps, UINT64_MAX),
     DEFINE_PROP_UINT64("fw-version", KiwiState, fw_version, 1ULL << 48),
     DEFINE_PROP_UINT64("serial", KiwiState, serial, 0x4b57000000000001ULL),
     DEFINE_PROP_UINT32("revision", KiwiState, revision, 1),

@@ -25,9 +25,6 @@
 /* Of QEMU's memory core, which declares it for target code alone. */
 extern const MemoryRegionOps unassigned_mem_ops;
 
-/* What the models of this folder support. */
-#define KIWI_CAPS KIWI_CAP_DIAG
-
 /* The field of @val that @mask selects, and a value put into such a field. */
 #define KIWI_GET(val, mask) (((val) & (mask)) / ((mask) & -(mask)))
 #define KIWI_PUT(mask, val) (((val) * ((mask) & -(mask))) & (mask))
@@ -53,6 +50,7 @@ struct KiwiCommand {
     uint16_t in_len;
     uint16_t out_len;
     enum kiwi_status (*handler)(KiwiState *k, KiwiCall *c);
+    uint64_t cap;               /* unknown unless this one was accepted */
 };
 
 typedef struct KiwiEq {
@@ -96,6 +94,7 @@ struct KiwiState {
     MemoryRegion db;
 
     /* Properties */
+    uint64_t caps;              /* those of the part that are offered */
     uint64_t fw_version;
     uint64_t serial;
     uint32_t revision;
@@ -160,6 +159,7 @@ struct KiwiClass {
     PCIDeviceClass parent_class;
 
     uint32_t part;              /* KIWI_PART_* */
+    uint64_t caps;              /* that the part has beside those of all */
     const KiwiCommand *commands;
     size_t num_commands;
 
@@ -185,6 +185,12 @@ void kiwi_regs_exit(KiwiState *k);
 /* Every object and setting is lost; the device is dead until READY is set. */
 void kiwi_lose_all(KiwiState *k);
 bool kiwi_running(KiwiState *k);    /* ENABLED and not FATAL */
+uint64_t kiwi_caps(KiwiState *k);   /* as the register CAPS tells them */
+/* The host has named the capability in SET_HOST_CAPS. */
+static inline bool kiwi_accepted(const KiwiState *k, uint64_t cap)
+{
+    return !(cap & ~k->host_caps);
+}
 void kiwi_reset_begin(KiwiState *k, enum kiwi_reset_reason reason);
 /* The firmware starts anew, unasked. */
 void kiwi_restart(KiwiState *k);
@@ -244,6 +250,10 @@ bool kiwi_dma_write(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
 /* The last byte becomes visible after the rest and after all earlier writes. */
 bool kiwi_dma_publish(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
                       const void *buf, uint64_t len);
+/* Likewise; the 8 bytes at @word are one access, between the rest and the last. */
+bool kiwi_dma_publish_word(KiwiState *k, enum kiwi_diag_dma_kind kind,
+                           uint64_t addr, const void *buf, uint64_t len,
+                           uint64_t word);
 
 /*
  * kiwi-pbl.c: a struct kiwi_pbl at offset @field of the call's input. First its
@@ -262,6 +272,9 @@ bool kiwi_pbl_write(KiwiState *k, enum kiwi_diag_dma_kind kind,
 bool kiwi_pbl_publish(KiwiState *k, enum kiwi_diag_dma_kind kind,
                       const KiwiPbl *pbl, uint64_t off, const void *buf,
                       uint64_t len);
+bool kiwi_pbl_publish_word(KiwiState *k, enum kiwi_diag_dma_kind kind,
+                           const KiwiPbl *pbl, uint64_t off, const void *buf,
+                           uint64_t len, uint64_t word);
 void kiwi_pbl_free(KiwiPbl *pbl);
 
 #endif /* KIWI_H */

@@ -78,7 +78,7 @@ static bool cq_make_room(SnicState *s, SnicCq *cq)
     struct kiwi_cq_ci record;
     uint32_t ci;
 
-    if (cq->pi - cq->ci < size) {
+    if ((cq->flags & KIWI_CQ_OVERRUN_IGNORE) || cq->pi - cq->ci < size) {
         return true;
     }
     if (!kiwi_pbl_read(KIWI(s), KIWI_DMA_CQ_CI, cq->mem, cq->ci_offset,
@@ -95,19 +95,41 @@ static bool cq_make_room(SnicState *s, SnicCq *cq)
     return true;
 }
 
-void snic_cqe_push(SnicState *s, SnicCq *cq, const struct kiwi_cqe *cqe)
+static bool cq_write_latest(SnicState *s, SnicCq *cq, struct kiwi_cqe *e)
+{
+    /* The first error of a queue stays to be read. */
+    if (e->status == KIWI_CQE_ST_WR_FLUSH_ERR &&
+        cq->status != KIWI_CQE_ST_OK &&
+        cq->status != KIWI_CQE_ST_WR_FLUSH_ERR) {
+        return true;
+    }
+    cq->status = e->status;
+    e->flags |= KIWI_CQE_PHASE;
+    return kiwi_pbl_publish_word(KIWI(s), KIWI_DMA_CQE, cq->mem, 0, e,
+                                 sizeof(*e),
+                                 offsetof(struct kiwi_cqe, sq_index));
+}
+
+static bool cq_write_next(SnicState *s, SnicCq *cq, struct kiwi_cqe *e)
 {
     uint64_t index = cq->pi & ((1U << cq->log2) - 1);
+
+    if (!((cq->pi >> cq->log2) & 1)) {
+        e->flags |= KIWI_CQE_PHASE;
+    }
+    return kiwi_pbl_publish(KIWI(s), KIWI_DMA_CQE, cq->mem, index * CQE_SIZE, e,
+                            sizeof(*e));
+}
+
+void snic_cqe_push(SnicState *s, SnicCq *cq, const struct kiwi_cqe *cqe)
+{
     struct kiwi_cqe e = *cqe;
 
     if (cq->error || !cq_make_room(s, cq)) {
         return;
     }
-    if (!((cq->pi >> cq->log2) & 1)) {
-        e.flags |= KIWI_CQE_PHASE;
-    }
-    if (!kiwi_pbl_publish(KIWI(s), KIWI_DMA_CQE, cq->mem, index * CQE_SIZE, &e,
-                          sizeof(e))) {
+    if (!(cq->flags & KIWI_CQ_COLLAPSED ? cq_write_latest(s, cq, &e)
+                                        : cq_write_next(s, cq, &e))) {
         cq_error(s, cq, KIWI_CQ_ERR_DMA);
         return;
     }
@@ -116,6 +138,13 @@ void snic_cqe_push(SnicState *s, SnicCq *cq, const struct kiwi_cqe *cqe)
         cq->solicited_pi = cq->pi;
     }
     cq_check_arm(s, cq);
+}
+
+/* How far an index of ARM may be behind the CQEs written. */
+static uint32_t cq_reach(const SnicCq *cq)
+{
+    return 1U << (cq->flags & KIWI_CQ_OVERRUN_IGNORE ? KIWI_QUEUE_LOG2_MAX
+                                                     : cq->log2);
 }
 
 enum kiwi_diag snic_cq_doorbell(SnicState *s, uint32_t page, uint8_t type,
@@ -134,7 +163,7 @@ enum kiwi_diag snic_cq_doorbell(SnicState *s, uint32_t page, uint8_t type,
         return KIWI_DIAG_DB_OLD_EPOCH;
     }
     waiting = cq->pi - index;
-    if (waiting > 1U << cq->log2) {
+    if (waiting > cq_reach(cq)) {
         return KIWI_DIAG_DB_BAD_INDEX;
     }
     cq->arm = type;
@@ -149,30 +178,65 @@ enum kiwi_diag snic_cq_doorbell(SnicState *s, uint32_t page, uint8_t type,
 
 #define IN_FIELD(member) offsetof(struct kiwi_snic_create_cq_in, member)
 
+/* Says where the record ends, if there is one, else the ring. */
+static enum kiwi_status check_ci_offset(KiwiCall *c, uint64_t *end)
+{
+    const struct kiwi_snic_create_cq_in *in = (void *)c->in;
+    uint64_t ci_offset = le64_to_cpu(in->ci_offset);
+    uint64_t ring = CQE_SIZE << in->log2;
+
+    if (in->flags & KIWI_CQ_OVERRUN_IGNORE) {
+        *end = ring;
+        return kiwi_check_zero(c, IN_FIELD(ci_offset), sizeof(in->ci_offset));
+    }
+    *end = ci_offset + sizeof(struct kiwi_cq_ci);
+    if (ci_offset % sizeof(struct kiwi_cq_ci)) {
+        return kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(ci_offset), ci_offset,
+                           sizeof(struct kiwi_cq_ci));
+    }
+    return kiwi_check_range(c, IN_FIELD(ci_offset), ci_offset, ring,
+                            UINT64_MAX - sizeof(struct kiwi_cq_ci));
+}
+
 static enum kiwi_status check_layout(KiwiCall *c,
                                      const struct kiwi_snic_create_cq_in *in)
 {
     uint64_t offset = le64_to_cpu(in->pbl.offset);
-    uint64_t ci_offset = le64_to_cpu(in->ci_offset);
-    uint64_t ring = CQE_SIZE << in->log2;
     enum kiwi_status st;
+    uint64_t end;
 
     if (offset % CQE_SIZE) {
         return kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(pbl.offset), offset,
                            CQE_SIZE);
     }
-    if (ci_offset % sizeof(struct kiwi_cq_ci)) {
-        return kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(ci_offset), ci_offset,
-                           sizeof(struct kiwi_cq_ci));
-    }
-    st = kiwi_check_range(c, IN_FIELD(ci_offset), ci_offset, ring,
-                          UINT64_MAX - sizeof(struct kiwi_cq_ci));
+    st = check_ci_offset(c, &end);
     if (!st) {
         st = kiwi_check_range(c, IN_FIELD(length), le64_to_cpu(in->length),
-                              ci_offset + sizeof(struct kiwi_cq_ci),
-                              UINT64_MAX);
+                              end, UINT64_MAX);
     }
     return st;
+}
+
+static uint8_t known_flags(SnicState *s)
+{
+    return kiwi_accepted(KIWI(s), KIWI_SNIC_CAP_GPU_QUEUES) ?
+           KIWI_CQ_OVERRUN_IGNORE | KIWI_CQ_COLLAPSED : 0;
+}
+
+static enum kiwi_status check_flags(SnicState *s, KiwiCall *c,
+                                    const struct kiwi_snic_create_cq_in *in)
+{
+    uint8_t known = known_flags(s);
+
+    if (in->flags & ~known) {
+        return kiwi_refuse(c, KIWI_ST_BAD_RESERVED, IN_FIELD(flags), in->flags,
+                           known);
+    }
+    if (in->flags == KIWI_CQ_COLLAPSED) {
+        return kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(flags), in->flags,
+                           KIWI_CQ_COLLAPSED | KIWI_CQ_OVERRUN_IGNORE);
+    }
+    return KIWI_ST_OK;
 }
 
 static enum kiwi_status check_create(SnicState *s, KiwiCall *c,
@@ -181,7 +245,12 @@ static enum kiwi_status check_create(SnicState *s, KiwiCall *c,
     enum kiwi_status st = kiwi_pbl_check(KIWI(s), c, IN_FIELD(pbl));
 
     if (!st) {
-        st = kiwi_check_range(c, IN_FIELD(log2), in->log2, 1, s->cq_log2_max);
+        st = in->flags & known_flags(s) & KIWI_CQ_COLLAPSED ?
+             kiwi_check_zero(c, IN_FIELD(log2), sizeof(in->log2)) :
+             kiwi_check_range(c, IN_FIELD(log2), in->log2, 1, s->cq_log2_max);
+    }
+    if (!st) {
+        st = check_flags(s, c, in);
     }
     if (!st) {
         st = kiwi_check_zero(c, IN_FIELD(rsvd), sizeof(in->rsvd));
@@ -233,6 +302,7 @@ enum kiwi_status snic_create_cq_cmd(KiwiState *k, KiwiCall *c)
     cq = g_new0(SnicCq, 1);
     cq->mem = mem;
     cq->log2 = in->log2;
+    cq->flags = in->flags;
     cq->ci_offset = le64_to_cpu(in->ci_offset);
     cq->eqn = le32_to_cpu(in->eqn);
     cq->db_page = le32_to_cpu(in->db_page);

@@ -52,14 +52,18 @@ enum kiwi_status snic_dealloc_pd_cmd(KiwiState *k, KiwiCall *c)
 
 #define IN_FIELD(member) offsetof(struct kiwi_snic_reg_mr_in, member)
 
-static enum kiwi_status check_access(KiwiCall *c, uint32_t access)
+static enum kiwi_status check_access(SnicState *s, KiwiCall *c, uint32_t access)
 {
     const uint32_t writes = KIWI_ACCESS_REMOTE_WRITE |
                             KIWI_ACCESS_REMOTE_ATOMIC;
+    uint32_t known = KIWI_ACCESS_ALL;
 
-    if (access & ~KIWI_ACCESS_ALL) {
+    if (kiwi_accepted(KIWI(s), KIWI_SNIC_CAP_GPU_QUEUES)) {
+        known |= KIWI_ACCESS_RELAXED;
+    }
+    if (access & ~known) {
         return kiwi_refuse(c, KIWI_ST_BAD_RESERVED, IN_FIELD(access), access,
-                           KIWI_ACCESS_ALL);
+                           known);
     }
     if ((access & writes) && !(access & KIWI_ACCESS_LOCAL_WRITE)) {
         return kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(access), access,
@@ -73,7 +77,7 @@ static enum kiwi_status check_reg_mr(SnicState *s, KiwiCall *c,
 {
     uint64_t iova = le64_to_cpu(in->iova);
     uint64_t length = le64_to_cpu(in->length);
-    enum kiwi_status st = check_access(c, le32_to_cpu(in->access));
+    enum kiwi_status st = check_access(s, c, le32_to_cpu(in->access));
 
     if (!st) {
         st = kiwi_check_range(c, IN_FIELD(length), length, 1, s->max_mr_size);
@@ -135,29 +139,114 @@ static SnicMr *mr_find(SnicState *s, uint32_t key)
     return mr && mr->key == key ? mr : NULL;
 }
 
+static void mr_set_mem(SnicState *s, SnicMr *mr, KiwiPbl *mem)
+{
+    KIWI(s)->diag[KIWI_DIAG_MR_HELD] += !mem - !mr->mem;
+    kiwi_pbl_free(mr->mem);
+    mr->mem = mem;
+}
+
 void snic_mr_free(SnicState *s, SnicMr *mr)
 {
+    KIWI(s)->diag[KIWI_DIAG_MR_HELD] -= !mr->mem;
     snic_table_del(s, &s->mrs, mr->number);
     mr->pd->users--;
     kiwi_pbl_free(mr->mem);
     g_free(mr);
 }
 
-enum kiwi_status snic_dereg_mr_cmd(KiwiState *k, KiwiCall *c)
+static enum kiwi_status mr_in(SnicState *s, KiwiCall *c, SnicMr **mr)
 {
-    SnicState *s = KIWI_SNIC(k);
     const struct kiwi_cmd_id *in = (void *)c->in;
     enum kiwi_status st = snic_id_check(c);
-    SnicMr *mr;
 
     if (st) {
         return st;
     }
-    mr = mr_find(s, le32_to_cpu(in->id));
-    if (!mr) {
-        return snic_refuse_id(c, KIWI_ST_BAD_HANDLE, 0);
+    *mr = mr_find(s, le32_to_cpu(in->id));
+    return *mr ? KIWI_ST_OK : snic_refuse_id(c, KIWI_ST_BAD_HANDLE, 0);
+}
+
+enum kiwi_status snic_dereg_mr_cmd(KiwiState *k, KiwiCall *c)
+{
+    SnicState *s = KIWI_SNIC(k);
+    SnicMr *mr;
+    enum kiwi_status st = mr_in(s, c, &mr);
+    bool held;
+
+    if (st) {
+        return st;
     }
+    held = !mr->mem;
     snic_mr_free(s, mr);
+    if (held) {
+        snic_rc_resume(s);
+    }
+    return KIWI_ST_OK;
+}
+
+/*
+ * Hold (S-40)
+ */
+
+enum kiwi_status snic_hold_mr_cmd(KiwiState *k, KiwiCall *c)
+{
+    SnicState *s = KIWI_SNIC(k);
+    SnicMr *mr;
+    enum kiwi_status st = mr_in(s, c, &mr);
+
+    if (st) {
+        return st;
+    }
+    if (!mr->mem) {
+        return snic_refuse_id(c, KIWI_ST_BAD_STATE, 0);
+    }
+    mr_set_mem(s, mr, NULL);
+    return KIWI_ST_OK;
+}
+
+#define RESUME_FIELD(member) offsetof(struct kiwi_snic_resume_mr_in, member)
+
+static enum kiwi_status find_held(SnicState *s, KiwiCall *c, SnicMr **mr)
+{
+    const struct kiwi_snic_resume_mr_in *in = (void *)c->in;
+    uint32_t key = le32_to_cpu(in->key);
+
+    *mr = mr_find(s, key);
+    if (!*mr) {
+        return kiwi_refuse(c, KIWI_ST_BAD_HANDLE, RESUME_FIELD(key), key, 0);
+    }
+    return (*mr)->mem ? kiwi_refuse(c, KIWI_ST_BAD_STATE, RESUME_FIELD(key),
+                                    key, 0)
+                      : KIWI_ST_OK;
+}
+
+enum kiwi_status snic_resume_mr_cmd(KiwiState *k, KiwiCall *c)
+{
+    SnicState *s = KIWI_SNIC(k);
+    enum kiwi_status st;
+    KiwiPbl *mem;
+    SnicMr *mr;
+
+    st = kiwi_check_zero(c, RESUME_FIELD(rsvd),
+                         sizeof_field(struct kiwi_snic_resume_mr_in, rsvd));
+    if (!st) {
+        st = kiwi_pbl_check(k, c, RESUME_FIELD(pbl));
+    }
+    if (!st) {
+        st = find_held(s, c, &mr);
+    }
+    if (!st) {
+        st = kiwi_pbl_check_length(k, c, RESUME_FIELD(pbl), mr->length);
+    }
+    if (!st) {
+        st = kiwi_pbl_load(k, c, RESUME_FIELD(pbl), mr->length, &mem);
+    }
+    if (st) {
+        return st;
+    }
+    mr_set_mem(s, mr, mem);
+    snic_rc_resume(s);
     return KIWI_ST_OK;
 }
 
@@ -182,7 +271,7 @@ static SnicVendorErr mr_locate(SnicState *s, SnicPd *pd, uint32_t key,
         return SNIC_ERR_BOUNDS;
     }
     *out = mr;
-    return SNIC_OK;
+    return mr->mem ? SNIC_OK : SNIC_HELD;
 }
 
 SnicVendorErr snic_mr_check(SnicState *s, SnicPd *pd, uint32_t key,

@@ -39,10 +39,39 @@ static bool queue_advance(SnicQueue *q, uint16_t index)
     return true;
 }
 
+static void queue_rung(SnicQp *qp, SnicQueue *q, uint32_t index, bool readable)
+{
+    if (!q->rung) {
+        return;
+    }
+    q->rung = false;
+    if (!readable) {
+        q->fault = true;
+    } else if (!queue_advance(q, index)) {
+        KIWI(qp->s)->diag[KIWI_DIAG_DB_BAD_INDEX]++;
+    }
+}
+
+bool snic_qp_read_record(SnicQp *qp)
+{
+    struct kiwi_qp_db_record record = { 0 };
+    bool readable;
+
+    if (!qp->sq.rung && !qp->rq.rung) {
+        return false;
+    }
+    readable = kiwi_dma_read(KIWI(qp->s), KIWI_DMA_DB_RECORD, qp->db_record,
+                             &record, sizeof(record));
+    queue_rung(qp, &qp->sq, le32_to_cpu(record.sq), readable);
+    queue_rung(qp, &qp->rq, le32_to_cpu(record.rq), readable);
+    return true;
+}
+
 enum kiwi_diag snic_qp_doorbell(SnicState *s, uint32_t page, uint8_t type,
                                 uint32_t number, uint16_t epoch, uint16_t index)
 {
     SnicQp *qp = snic_qp_find(s, number);
+    SnicQueue *q;
 
     if (!qp) {
         return KIWI_DIAG_DB_NO_QUEUE;
@@ -53,9 +82,17 @@ enum kiwi_diag snic_qp_doorbell(SnicState *s, uint32_t page, uint8_t type,
     if (qp->epoch != epoch) {
         return KIWI_DIAG_DB_OLD_EPOCH;
     }
+    q = type == KIWI_DB_SQ ? &qp->sq : &qp->rq;
     /* In RESET a queue holds nothing. */
-    if (qp->state == KIWI_QPS_RESET ||
-        !queue_advance(type == KIWI_DB_SQ ? &qp->sq : &qp->rq, index)) {
+    if (qp->state == KIWI_QPS_RESET || !q->mem) {
+        return KIWI_DIAG_DB_BAD_INDEX;
+    }
+    if (qp->flags & KIWI_QP_DB_RECORD) {
+        q->rung = true;
+        snic_rc_record_doorbell(qp);
+        return KIWI_DIAG_DB_ACCEPTED;
+    }
+    if (!queue_advance(q, index)) {
         return KIWI_DIAG_DB_BAD_INDEX;
     }
     if (type == KIWI_DB_SQ) {
@@ -97,37 +134,81 @@ static enum kiwi_status check_ring(SnicState *s, KiwiCall *c, size_t field,
     return st ? st : kiwi_pbl_check_length(KIWI(s), c, field, length);
 }
 
+static uint8_t known_flags(SnicState *s)
+{
+    return KIWI_QP_SQ_SIG_ALL |
+           (kiwi_accepted(KIWI(s), KIWI_SNIC_CAP_GPU_QUEUES) ?
+            KIWI_QP_SQ_ONLY | KIWI_QP_DB_RECORD : 0);
+}
+
+static enum kiwi_status check_flags(SnicState *s, KiwiCall *c, uint8_t flags)
+{
+    uint8_t known = known_flags(s);
+
+    return flags & ~known ? kiwi_refuse(c, KIWI_ST_BAD_RESERVED,
+                                        IN_FIELD(flags), flags, known)
+                          : KIWI_ST_OK;
+}
+
+#define CHECK_ZERO(c, member) \
+    kiwi_check_zero(c, IN_FIELD(member), \
+                    sizeof_field(struct kiwi_snic_create_qp_in, member))
+
+static enum kiwi_status check_record(KiwiCall *c,
+                                     const struct kiwi_snic_create_qp_in *in)
+{
+    uint64_t addr = le64_to_cpu(in->db_record);
+
+    if (!(in->flags & KIWI_QP_DB_RECORD)) {
+        return CHECK_ZERO(c, db_record);
+    }
+    if (addr % sizeof(struct kiwi_qp_db_record)) {
+        return kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(db_record), addr,
+                           sizeof(struct kiwi_qp_db_record));
+    }
+    return KIWI_ST_OK;
+}
+
 static enum kiwi_status check_create(SnicState *s, KiwiCall *c,
                                      const struct kiwi_snic_create_qp_in *in)
 {
-    enum kiwi_status st = kiwi_check_range(c, IN_FIELD(type), in->type,
-                                           KIWI_QP_RC, KIWI_QP_RC);
+    bool rq = !(in->flags & known_flags(s) & KIWI_QP_SQ_ONLY);
+    enum kiwi_status st = rq ? KIWI_ST_OK : CHECK_ZERO(c, recv_cqn);
 
-    if (!st && (in->flags & ~KIWI_QP_SQ_SIG_ALL)) {
-        st = kiwi_refuse(c, KIWI_ST_BAD_RESERVED, IN_FIELD(flags), in->flags,
-                         KIWI_QP_SQ_SIG_ALL);
+    if (!st) {
+        st = kiwi_check_range(c, IN_FIELD(type), in->type, KIWI_QP_RC,
+                              KIWI_QP_RC);
+    }
+    if (!st) {
+        st = check_flags(s, c, in->flags);
     }
     if (!st) {
         st = kiwi_check_range(c, IN_FIELD(sq_log2), in->sq_log2, 3,
                               s->sq_log2_max);
     }
     if (!st) {
-        st = kiwi_check_range(c, IN_FIELD(rq_log2), in->rq_log2, 0,
-                              s->rq_log2_max);
+        st = rq ? kiwi_check_range(c, IN_FIELD(rq_log2), in->rq_log2, 0,
+                                   s->rq_log2_max)
+                : CHECK_ZERO(c, rq_log2);
     }
     if (!st) {
-        st = kiwi_check_range(c, IN_FIELD(rq_stride), in->rq_stride,
-                              KIWI_RQE_MIN_SHIFT, KIWI_RQE_MAX_SHIFT);
+        st = rq ? kiwi_check_range(c, IN_FIELD(rq_stride), in->rq_stride,
+                                   KIWI_RQE_MIN_SHIFT, KIWI_RQE_MAX_SHIFT)
+                : CHECK_ZERO(c, rq_stride);
     }
     if (!st) {
-        st = kiwi_check_zero(c, IN_FIELD(rsvd), sizeof(in->rsvd));
+        st = CHECK_ZERO(c, rsvd);
+    }
+    if (!st) {
+        st = check_record(c, in);
     }
     if (!st) {
         st = check_ring(s, c, IN_FIELD(sq), sq_length(in), KIWI_WQEBB);
     }
     if (!st) {
-        st = check_ring(s, c, IN_FIELD(rq), rq_length(in),
-                        1ULL << in->rq_stride);
+        st = rq ? check_ring(s, c, IN_FIELD(rq), rq_length(in),
+                             1ULL << in->rq_stride)
+                : CHECK_ZERO(c, rq);
     }
     return st;
 }
@@ -156,17 +237,18 @@ static enum kiwi_status find_objects(SnicState *s, KiwiCall *c, SnicQp *qp)
 {
     const struct kiwi_snic_create_qp_in *in = (void *)c->in;
     enum kiwi_status st = find_object(c, &s->pds, IN_FIELD(pdn), &qp->pd);
+    bool rq = !(qp->flags & KIWI_QP_SQ_ONLY);
 
     if (!st) {
         st = find_object(c, &s->cqs, IN_FIELD(send_cqn), &qp->send_cq);
     }
-    if (!st) {
+    if (!st && rq) {
         st = find_object(c, &s->cqs, IN_FIELD(recv_cqn), &qp->recv_cq);
     }
     if (!st) {
         st = check_cq(c, IN_FIELD(send_cqn), qp->send_cq);
     }
-    if (!st) {
+    if (!st && rq) {
         st = check_cq(c, IN_FIELD(recv_cqn), qp->recv_cq);
     }
     if (!st && !kiwi_db_page(KIWI(s), qp->db_page)) {
@@ -185,7 +267,7 @@ static enum kiwi_status load_rings(SnicState *s, KiwiCall *c, SnicQp *qp)
     enum kiwi_status st;
 
     st = kiwi_pbl_load(KIWI(s), c, IN_FIELD(sq), sq_length(in), &qp->sq.mem);
-    if (!st) {
+    if (!st && !(qp->flags & KIWI_QP_SQ_ONLY)) {
         st = kiwi_pbl_load(KIWI(s), c, IN_FIELD(rq), rq_length(in),
                            &qp->rq.mem);
     }
@@ -205,7 +287,9 @@ static void qp_insert(SnicState *s, SnicQp *qp)
     qp->epoch = snic_table_epoch(&s->qps, qp->number);
     qp->pd->users++;
     qp->send_cq->users++;
-    qp->recv_cq->users++;
+    if (qp->recv_cq) {
+        qp->recv_cq->users++;
+    }
     kiwi_db_page(KIWI(s), qp->db_page)->users++;
     snic_rc_create(qp);
 }
@@ -225,6 +309,7 @@ enum kiwi_status snic_create_qp_cmd(KiwiState *k, KiwiCall *c)
     qp->s = s;
     qp->db_page = le32_to_cpu(in->db_page);
     qp->flags = in->flags;
+    qp->db_record = le64_to_cpu(in->db_record);
     qp->state = KIWI_QPS_RESET;
     qp->sq.log2 = in->sq_log2;
     qp->sq.shift = ctz32(KIWI_WQEBB);
@@ -299,7 +384,9 @@ void snic_qp_free(SnicState *s, SnicQp *qp)
     snic_table_del(s, &s->qps, qp->number);
     qp->pd->users--;
     qp->send_cq->users--;
-    qp->recv_cq->users--;
+    if (qp->recv_cq) {
+        qp->recv_cq->users--;
+    }
     kiwi_db_page(KIWI(s), qp->db_page)->users--;
     qp_release(qp);
 }

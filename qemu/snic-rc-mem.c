@@ -16,7 +16,7 @@ void rc_fetch_reset(RcFetch *f, uint16_t index)
  * over and fits, but does not go over the end of the ring unless it must: each
  * read is then one transaction.
  */
-RcFetchResult rc_fetch(SnicState *s, const SnicQueue *q, RcFetch *f,
+RcFetchResult rc_fetch(SnicState *s, SnicQueue *q, RcFetch *f,
                        unsigned entries, const uint8_t **p)
 {
     uint16_t behind = f->index + f->count;
@@ -25,6 +25,10 @@ RcFetchResult rc_fetch(SnicState *s, const SnicQueue *q, RcFetch *f,
     unsigned to_end = ring - (behind & (ring - 1));
     unsigned n;
 
+    if (q->fault) {
+        q->fault = false;
+        return RC_FETCH_FAULT;
+    }
     if (f->count < entries) {
         if (f->count + avail < entries) {
             return RC_FETCH_NONE;
@@ -56,18 +60,21 @@ void rc_fetch_take(RcFetch *f, unsigned entries)
 SnicVendorErr rc_sge_check(SnicQp *qp, const RcSge *sge, unsigned num_sge,
                            uint32_t need)
 {
+    SnicVendorErr held = SNIC_OK;
     SnicVendorErr err;
 
     for (unsigned i = 0; i < num_sge; i++) {
         if (sge[i].len) {
             err = snic_mr_check(qp->s, qp->pd, sge[i].lkey, sge[i].addr,
                                 sge[i].len, need);
-            if (err) {
+            if (err == SNIC_HELD) {
+                held = err;
+            } else if (err) {
                 return err;
             }
         }
     }
-    return SNIC_OK;
+    return held;
 }
 
 typedef SnicVendorErr RcSgeFn(SnicQp *qp, const RcSge *part, void *buf);

@@ -30,6 +30,12 @@ static bool outstanding(const RcRequester *q)
     return q->una_psn != q->high_psn;
 }
 
+/* Nothing is under way, and a region on hold keeps the oldest from being sent. */
+static bool stands_still(const RcRequester *q)
+{
+    return q->held && q->next_psn == q->una_psn;
+}
+
 static bool window_full(const RcRequester *q)
 {
     return roce_psn_diff(q->next_psn, q->una_psn) >= RC_WINDOW;
@@ -56,7 +62,8 @@ static void deadline_restart(SnicQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
-    if (!qp->attr.timeout || !outstanding(q) || q->rnr_wait) {
+    if (!qp->attr.timeout || !outstanding(q) || q->rnr_wait ||
+        stands_still(q)) {
         q->deadline = INT64_MAX;
         return;
     }
@@ -180,10 +187,21 @@ static void rewind_to_una(SnicQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
+    q->held = false;
     q->next_psn = q->una_psn;
     q->cur = wqe_to_send(q, QTAILQ_FIRST(&q->begun));
     deadline_restart(qp);
     rc_activate(qp);
+}
+
+/* The packet that is next to be sent needs a region on hold. */
+static void stand_still(SnicQp *qp)
+{
+    RcRequester *q = &qp->rc->req;
+
+    q->held = true;
+    KIWI(qp->s)->diag[KIWI_DIAG_HELD_WQE]++;
+    deadline_restart(qp);
 }
 
 static void retry(SnicQp *qp)
@@ -202,13 +220,14 @@ static void retry(SnicQp *qp)
 
 /*
  * Packets of the peer tell that something is missing. Those that were under way
- * when we went back tell it once more, and are not listened to.
+ * when we went back tell it once more, and are not listened to; nor are they
+ * when we are to go back anyhow.
  */
 static void lost(SnicQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
-    if (!q->recovering) {
+    if (!q->recovering && !q->rnr_wait && !stands_still(q)) {
         q->recovering = true;
         retry(qp);
     }
@@ -246,6 +265,7 @@ static void advance(SnicQp *qp, uint32_t psn)
         return;
     }
     if (roce_psn_diff(q->next_psn, psn) < 0) {
+        q->held = false;
         q->next_psn = psn;
         q->cur = wqe_to_send(q, QTAILQ_FIRST(&q->begun));
     }
@@ -286,7 +306,13 @@ static void place(SnicQp *qp, RcWqe *w, uint32_t psn, uint64_t off,
 {
     SnicVendorErr err = rc_scatter(qp, w->sge, w->num_sge, off, data, len);
 
-    if (err) {
+    if (err == SNIC_HELD) {
+        /* It is asked for again when there is a place for it. */
+        if (!stands_still(&qp->rc->req)) {
+            rewind_to_una(qp);
+            stand_still(qp);
+        }
+    } else if (err) {
         wqe_fail(qp, w, KIWI_CQE_ST_LOC_PROT_ERR, err);
     } else {
         advance(qp, roce_psn_add(psn, 1));
@@ -497,6 +523,23 @@ static uint8_t data_opcode(const RcWqe *w, bool first, bool last)
     return first ? op->first : op->middle;
 }
 
+/*
+ * What the packet carries at @payload; of a READ or atomic, whether the answer
+ * has a place.
+ */
+static SnicVendorErr fetch_payload(SnicQp *qp, const RcWqe *w, uint64_t off,
+                                   uint8_t *payload, size_t len)
+{
+    if (rc_wqe_is_rd_atomic(w)) {
+        return rc_sge_check(qp, w->sge, w->num_sge, KIWI_ACCESS_LOCAL_WRITE);
+    }
+    if (w->flags & KIWI_WQE_INLINE) {
+        memcpy(payload, w->inline_data + off, len);
+        return SNIC_OK;
+    }
+    return rc_gather(qp, w->sge, w->num_sge, off, payload, len);
+}
+
 static void send_packet(SnicQp *qp)
 {
     RcRequester *q = &qp->rc->req;
@@ -505,7 +548,7 @@ static void send_packet(SnicQp *qp)
     uint64_t off = (uint64_t)n * rc_mtu(qp);
     uint32_t psns = 1;
     bool last = n == w->num_psn - 1;
-    SnicVendorErr err = SNIC_OK;
+    SnicVendorErr err;
     uint8_t *payload;
     RocePacket pkt = {
         .psn = q->next_psn,
@@ -540,10 +583,10 @@ static void send_packet(SnicQp *qp)
     pkt.ack_req = last || q->since_ack_req == RC_ACK_EVERY - 1;
 
     payload = rc_build(qp, &pkt);
-    if (w->flags & KIWI_WQE_INLINE) {
-        memcpy(payload, w->inline_data + off, pkt.payload_len);
-    } else {
-        err = rc_gather(qp, w->sge, w->num_sge, off, payload, pkt.payload_len);
+    err = fetch_payload(qp, w, off, payload, pkt.payload_len);
+    if (err == SNIC_HELD) {
+        stand_still(qp);
+        return;
     }
     if (err) {
         wqe_fail(qp, w, KIWI_CQE_ST_LOC_PROT_ERR, err);
@@ -588,7 +631,7 @@ bool rc_req_step(SnicQp *qp)
         return true;
     }
     check_drained(qp);
-    if (q->rnr_wait || window_full(q)) {
+    if (q->rnr_wait || q->held || window_full(q)) {
         return false;
     }
     if (q->cur) {
@@ -646,6 +689,7 @@ void rc_req_halt(SnicQp *qp)
     q->deadline = INT64_MAX;
     q->expired = false;
     q->rnr_wait = false;
+    q->held = false;
     q->draining = false;
     q->cur = NULL;
 }
@@ -688,4 +732,12 @@ void rc_req_resume(SnicQp *qp)
 {
     qp->rc->req.draining = false;
     rc_activate(qp);
+}
+
+void rc_req_release(SnicQp *qp)
+{
+    if (qp->rc->req.held) {
+        qp->rc->req.held = false;
+        rc_activate(qp);
+    }
 }

@@ -57,6 +57,12 @@ static void reply_ack(SnicQp *qp, uint32_t psn, uint8_t syndrome)
     reply->msn = r->msn;
 }
 
+static void reply_rnr(SnicQp *qp, uint32_t psn)
+{
+    rc_count(qp)->rnr_nak_sent++;
+    reply_ack(qp, psn, ROCE_AETH_RNR | qp->attr.min_rnr_timer);
+}
+
 static void reply_positive(SnicQp *qp, uint32_t psn)
 {
     reply_ack(qp, psn, ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS);
@@ -87,6 +93,14 @@ static void replies_go_back(SnicQp *qp, uint32_t psn)
     }
 }
 
+/* A READ that was accepted meets a region on hold at @psn. */
+static void read_put_off(SnicQp *qp, uint32_t psn)
+{
+    KIWI(qp->s)->diag[KIWI_DIAG_HELD_REQUEST]++;
+    replies_go_back(qp, psn);
+    reply_rnr(qp, psn);
+}
+
 /* --- Refusal ------------------------------------------------------------- */
 
 static unsigned nak_of(SnicVendorErr err)
@@ -108,6 +122,20 @@ static void die(SnicQp *qp, unsigned nak)
     }
     rc_error(qp);
     snic_event(qp->s, KIWI_EV_QP_ACCESS, status[nak], qp->number, 0);
+}
+
+/* The packet at hand is not carried out now; those behind it are dropped. */
+static void put_off(SnicQp *qp)
+{
+    reply_rnr(qp, qp->rc->resp.psn);
+    qp->rc->resp.quiet = true;
+}
+
+/* It meets a region on hold. */
+static void put_off_held(SnicQp *qp)
+{
+    KIWI(qp->s)->diag[KIWI_DIAG_HELD_REQUEST]++;
+    put_off(qp);
 }
 
 static void reply_nak(SnicQp *qp, uint32_t psn, unsigned nak)
@@ -202,17 +230,20 @@ static RcFetchResult rqe_fetch(SnicQp *qp, bool *valid)
     return result;
 }
 
-/* For the packet at hand. False: there is none, or none to be used. */
+/*
+ * For the packet at hand, unless an earlier one was put off after it had taken
+ * one. False: there is none, or none to be used.
+ */
 static bool rqe_take(SnicQp *qp)
 {
     bool valid;
 
+    if (qp->rc->resp.has_rqe) {
+        return true;
+    }
     switch (rqe_fetch(qp, &valid)) {
     case RC_FETCH_NONE:
-        rc_count(qp)->rnr_nak_sent++;
-        reply_ack(qp, qp->rc->resp.psn,
-                  ROCE_AETH_RNR | qp->attr.min_rnr_timer);
-        qp->rc->resp.quiet = true;
+        put_off(qp);
         return false;
     case RC_FETCH_FAULT:
         refuse_rqe(qp, ROCE_NAK_OPERATION, KIWI_CQE_ST_FATAL_ERR, SNIC_ERR_DMA);
@@ -251,6 +282,13 @@ static bool in_order(const RcResponder *r, const RocePacket *pkt)
     return r->message == (pkt->flags & ROCE_F_FIRST ? 0 : message);
 }
 
+/* It takes no RQE, or the QP has a receive queue. */
+static bool has_place(const SnicQp *qp, const RocePacket *pkt)
+{
+    return !(qp->flags & KIWI_QP_SQ_ONLY) ||
+           !(pkt->flags & (ROCE_F_SEND | ROCE_F_IMM));
+}
+
 static bool length_fits(const SnicQp *qp, const RocePacket *pkt)
 {
     if (!(pkt->flags & ROCE_F_LAST)) {
@@ -282,7 +320,7 @@ static void request_send(SnicQp *qp, const RocePacket *pkt)
     RcResponder *r = &qp->rc->resp;
     SnicVendorErr err;
 
-    if (!in_order(r, pkt) || !length_fits(qp, pkt)) {
+    if (!in_order(r, pkt) || !has_place(qp, pkt) || !length_fits(qp, pkt)) {
         refuse(qp, ROCE_NAK_INVALID);
         return;
     }
@@ -299,6 +337,10 @@ static void request_send(SnicQp *qp, const RocePacket *pkt)
     }
     err = rc_scatter(qp, r->rqe.sge, r->rqe.num_sge, r->received, pkt->payload,
                      pkt->payload_len);
+    if (err == SNIC_HELD) {
+        put_off_held(qp);
+        return;
+    }
     if (err) {
         refuse_rqe(qp, ROCE_NAK_OPERATION, KIWI_CQE_ST_LOC_PROT_ERR, err);
         return;
@@ -314,9 +356,10 @@ static void request_write(SnicQp *qp, const RocePacket *pkt)
 {
     RcResponder *r = &qp->rc->resp;
     bool last = pkt->flags & ROCE_F_LAST;
+    bool imm = pkt->flags & ROCE_F_IMM;
     SnicVendorErr err = SNIC_OK;
 
-    if (!in_order(r, pkt) || !length_fits(qp, pkt)) {
+    if (!in_order(r, pkt) || !has_place(qp, pkt) || !length_fits(qp, pkt)) {
         refuse(qp, ROCE_NAK_INVALID);
         return;
     }
@@ -338,12 +381,16 @@ static void request_write(SnicQp *qp, const RocePacket *pkt)
     if (r->left) {
         err = snic_mr_check(qp->s, qp->pd, r->rkey, r->va, r->left,
                             KIWI_ACCESS_REMOTE_WRITE);
+        if (err == SNIC_HELD) {
+            put_off_held(qp);
+            return;
+        }
         if (err) {
             refuse(qp, nak_of(err));
             return;
         }
     }
-    if ((pkt->flags & ROCE_F_IMM) && !rqe_take(qp)) {
+    if (imm && !rqe_take(qp)) {
         return;
     }
     if (pkt->payload_len) {
@@ -351,7 +398,7 @@ static void request_write(SnicQp *qp, const RocePacket *pkt)
                             pkt->payload_len, KIWI_ACCESS_REMOTE_WRITE);
     }
     if (err) {
-        if (r->has_rqe) {
+        if (imm) {
             refuse_rqe(qp, nak_of(err), KIWI_CQE_ST_LOC_PROT_ERR, err);
         } else {
             refuse(qp, nak_of(err));
@@ -362,7 +409,7 @@ static void request_write(SnicQp *qp, const RocePacket *pkt)
     r->left -= pkt->payload_len;
     r->received += pkt->payload_len;
     carried_out(qp, pkt);
-    if (r->has_rqe) {
+    if (imm) {
         rqe_receive(qp, pkt, KIWI_CQE_RECV_WRITE_IMM);
     }
 }
@@ -391,14 +438,20 @@ static SnicVendorErr read_check(SnicQp *qp, const RocePacket *pkt)
 static void request_read(SnicQp *qp, const RocePacket *pkt)
 {
     RcResponder *r = &qp->rc->resp;
+    SnicVendorErr err;
 
     if (r->message || pkt->dma_len > qp->s->max_msg_size ||
         r->rd_atomic >= qp->attr.max_dest_rd_atomic) {
         refuse(qp, ROCE_NAK_INVALID);
         return;
     }
-    if (read_check(qp, pkt)) {
-        refuse(qp, ROCE_NAK_ACCESS);
+    err = read_check(qp, pkt);
+    if (err == SNIC_HELD) {
+        put_off_held(qp);
+        return;
+    }
+    if (err) {
+        refuse(qp, nak_of(err));
         return;
     }
     r->msn = (r->msn + 1) & ROCE_PSN_MASK;
@@ -424,6 +477,10 @@ static void request_atomic(SnicQp *qp, const RocePacket *pkt)
     err = snic_mr_atomic(qp->s, qp->pd, pkt->rkey, pkt->va, pkt->swap_add,
                          pkt->opcode == ROCE_CMP_SWAP ? &pkt->compare : NULL,
                          &orig);
+    if (err == SNIC_HELD) {
+        put_off_held(qp);
+        return;
+    }
     if (err) {
         refuse(qp, nak_of(err));
         return;
@@ -463,11 +520,13 @@ static void duplicate_read(SnicQp *qp, const RocePacket *pkt)
         return;
     }
     err = read_check(qp, pkt);
-    if (err) {
+    if (err == SNIC_HELD) {
+        read_put_off(qp, pkt->psn);
+    } else if (err) {
         reply_nak(qp, pkt->psn, nak_of(err));
-        return;
+    } else {
+        reply_read(qp, pkt)->again = true;
     }
-    reply_read(qp, pkt)->again = true;
 }
 
 static void duplicate_atomic(SnicQp *qp, const RocePacket *pkt)
@@ -584,6 +643,10 @@ static bool send_read_response(SnicQp *qp, RcReply *reply)
     if (pkt.payload_len) {
         err = snic_mr_read(qp->s, qp->pd, reply->rkey, reply->va + off, payload,
                            pkt.payload_len, KIWI_ACCESS_REMOTE_READ);
+    }
+    if (err == SNIC_HELD) {
+        read_put_off(qp, pkt.psn);
+        return false;
     }
     if (err) {
         read_refused(qp, reply, err);

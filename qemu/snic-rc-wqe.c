@@ -174,7 +174,7 @@ RcWqe *rc_wqe_parse(SnicQp *qp, const uint8_t *units)
     } else if (!w->status) {
         err = rc_sge_check(qp, w->sge, w->num_sge, rc_wqe_is_rd_atomic(w) ?
                            KIWI_ACCESS_LOCAL_WRITE : 0);
-        if (err) {
+        if (err && err != SNIC_HELD) {
             wqe_bad(w, KIWI_CQE_ST_LOC_PROT_ERR, err);
         }
     }

@@ -27,7 +27,7 @@ void rc_activate(SnicQp *qp)
 
 static bool step(SnicQp *qp)
 {
-    bool did = rc_resp_step(qp);
+    bool did = snic_qp_read_record(qp) || rc_resp_step(qp);
 
     switch (qp->state) {
     case KIWI_QPS_RTS:
@@ -196,12 +196,18 @@ void snic_rc_fail(SnicQp *qp)
     }
 }
 
+static void queue_reset(SnicQueue *q)
+{
+    q->pi = q->ci = 0;
+    q->rung = q->fault = false;
+}
+
 static void reset(SnicQp *qp)
 {
     rc_req_reset(qp);
     rc_resp_reset(qp);
-    qp->sq.pi = qp->sq.ci = 0;
-    qp->rq.pi = qp->rq.ci = 0;
+    queue_reset(&qp->sq);
+    queue_reset(&qp->rq);
 }
 
 void snic_rc_modify(SnicQp *qp, uint8_t old_state, uint32_t mask)
@@ -252,6 +258,22 @@ void snic_rc_rq_doorbell(SnicQp *qp)
 {
     if (qp->state == KIWI_QPS_ERR) {
         rc_activate(qp);
+    }
+}
+
+void snic_rc_record_doorbell(SnicQp *qp)
+{
+    rc_activate(qp);
+}
+
+void snic_rc_resume(SnicState *s)
+{
+    for (uint32_t n = s->qps.first; n < s->qps.fresh; n++) {
+        SnicQp *qp = snic_qp_find(s, n);
+
+        if (qp) {
+            rc_req_release(qp);
+        }
     }
 }
 

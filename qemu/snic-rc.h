@@ -76,6 +76,7 @@ typedef struct RcRequester {
     bool stopped;               /* a WQE failed: none begins after it */
     bool recovering;            /* went back, no progress since */
     bool rnr_wait;
+    bool held;                  /* next_psn stands at a region on hold */
     bool expired;               /* the timer fired */
     bool draining;              /* SQD: QP_DRAINED is owed */
     int64_t deadline;           /* of the oldest packet, INT64_MAX: none */
@@ -124,7 +125,7 @@ typedef struct RcResponder {
     uint32_t rkey;              /* WRITE */
     uint64_t va;
     uint32_t left;
-    bool has_rqe;               /* taken, not yet completed */
+    bool has_rqe;               /* taken, not yet completed; also on hold */
     bool quiet;                 /* no other NAK before the expected packet */
     bool heard;                 /* a packet was received since RTR */
     RcRqe rqe;
@@ -182,10 +183,11 @@ void rc_send(SnicQp *qp, const uint8_t *payload, size_t payload_len);
 /* --- snic-rc-mem.c: rings and scatter lists ------------------------------ */
 
 void rc_fetch_reset(RcFetch *f, uint16_t index);
-RcFetchResult rc_fetch(SnicState *s, const SnicQueue *q, RcFetch *f,
+RcFetchResult rc_fetch(SnicState *s, SnicQueue *q, RcFetch *f,
                        unsigned entries, const uint8_t **p);
 void rc_fetch_take(RcFetch *f, unsigned entries);
 
+/* SNIC_HELD when nothing but that is in the way. */
 SnicVendorErr rc_sge_check(SnicQp *qp, const RcSge *sge, unsigned num_sge,
                            uint32_t need);
 /* @off and @len lie within the list. */
@@ -214,6 +216,7 @@ void rc_req_reset(SnicQp *qp);
 void rc_req_start(SnicQp *qp);      /* RTR to RTS */
 void rc_req_drain(SnicQp *qp);      /* RTS to SQD */
 void rc_req_resume(SnicQp *qp);     /* RTR or SQD to RTS */
+void rc_req_release(SnicQp *qp);    /* what it stands at may be there again */
 void rc_req_halt(SnicQp *qp);       /* to ERR */
 void rc_req_rx(SnicQp *qp, const RocePacket *pkt);
 /* Does one thing; false: there is nothing to do now. */

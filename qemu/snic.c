@@ -178,6 +178,7 @@ static void snic_class_init(ObjectClass *oc, void *data)
     pc->device_id = KIWI_PCI_DEVICE_SNIC;
     pc->class_id = PCI_CLASS_NETWORK_OTHER;
     kc->part = KIWI_PART_SNIC;
+    kc->caps = KIWI_SNIC_CAP_GPU_QUEUES | KIWI_SNIC_CAP_MR_HOLD;
     kc->commands = snic_commands;
     kc->num_commands = snic_num_commands;
     kc->reset_part = snic_reset_part;

@@ -55,7 +55,7 @@ typedef struct SnicMr {
     uint32_t access;            /* KIWI_ACCESS_* */
     uint64_t iova;
     uint64_t length;
-    KiwiPbl *mem;
+    KiwiPbl *mem;               /* NULL: on hold */
 } SnicMr;
 
 typedef struct SnicCq {
@@ -65,6 +65,7 @@ typedef struct SnicCq {
     uint32_t eqn;
     uint32_t users;
     uint8_t log2;
+    uint8_t flags;              /* KIWI_CQ_* */
     uint8_t arm;                /* 0, or how: KIWI_DB_CQ_ARM* */
     bool error;                 /* for good */
     bool error_told;
@@ -74,6 +75,7 @@ typedef struct SnicCq {
     uint32_t pi;                /* CQEs written */
     uint32_t ci;                /* consumed, by the record as last read */
     uint32_t solicited_pi;      /* behind the last solicited or failed CQE */
+    uint8_t status;             /* of the CQE written last */
     KiwiPbl *mem;
     QTAILQ_ENTRY(SnicCq) work;  /* arm or error to look at */
     bool queued;
@@ -81,11 +83,13 @@ typedef struct SnicCq {
 
 /* A send or receive queue in memory of the host. Indices are free-running. */
 typedef struct SnicQueue {
-    KiwiPbl *mem;
+    KiwiPbl *mem;               /* NULL: there is none (SQ_ONLY) */
     uint8_t log2;               /* entries */
     uint8_t shift;              /* bytes of an entry, 2^n */
     uint16_t pi;                /* behind the last entry handed over */
     uint16_t ci;                /* behind the last entry given back by a CQE */
+    bool rung;                  /* the doorbell record is to be read */
+    bool fault;                 /* it could not be read */
 } SnicQueue;
 
 /* struct kiwi_qp_attr in host order, and what it resolves to. */
@@ -122,7 +126,8 @@ struct SnicQp {
     uint8_t state;              /* enum kiwi_qp_state */
     SnicPd *pd;
     SnicCq *send_cq;
-    SnicCq *recv_cq;
+    SnicCq *recv_cq;            /* NULL: SQ_ONLY */
+    uint64_t db_record;
     SnicQueue sq;
     SnicQueue rq;
     SnicQpAttr attr;
@@ -243,12 +248,14 @@ typedef enum SnicVendorErr {
     SNIC_ERR_FORMAT = 5,        /* malformed WQE or RQE */
     SNIC_ERR_PEER = 6,          /* NAK */
     SNIC_ERR_SILENT = 7,        /* no answer from the peer */
+
+    SNIC_HELD = -1,             /* no error: the region is on hold (S-40) */
 } SnicVendorErr;
 
 /*
  * Memory by key. @need is one KIWI_ACCESS_* that the region must grant, or 0.
- * They check key, PD, right, bounds, in this order; a length of 0 is checked
- * too: do not call where the rules let an empty range pass without a key.
+ * They check key, PD, right, bounds, hold, in this order; a length of 0 is
+ * checked too: do not call where the rules let an empty range pass without a key.
  */
 SnicVendorErr snic_mr_check(SnicState *s, SnicPd *pd, uint32_t key,
                             uint64_t addr, uint64_t len, uint32_t need);
@@ -287,6 +294,11 @@ static inline void snic_event(SnicState *s, enum kiwi_event type, uint8_t code,
     kiwi_async_event(KIWI(s), type, code, id, info);
 }
 
+/*
+ * Reads the doorbell record if a doorbell was rung since. False: there was none.
+ */
+bool snic_qp_read_record(SnicQp *qp);
+
 SnicQp *snic_qp_find(SnicState *s, uint32_t number);    /* NULL: none */
 SnicPort *snic_port(SnicState *s, unsigned number);     /* from 1, valid */
 /* Enabled and link up: it sends and accepts. */
@@ -321,6 +333,10 @@ void snic_rc_query(SnicQp *qp, uint32_t *sq_psn, uint32_t *rq_psn);
 /* The producer index of the queue has been advanced. From an MMIO handler. */
 void snic_rc_sq_doorbell(SnicQp *qp);
 void snic_rc_rq_doorbell(SnicQp *qp);
+/* snic_qp_read_record() has something to do. From an MMIO handler. */
+void snic_rc_record_doorbell(SnicQp *qp);
+/* A region was on hold and is no longer. */
+void snic_rc_resume(SnicState *s);
 /*
  * A CQ of the QP is in error: state ERR, flush. The core raises QP_ERROR.
  */
@@ -357,6 +373,8 @@ enum kiwi_status snic_alloc_pd_cmd(KiwiState *k, KiwiCall *c);
 enum kiwi_status snic_dealloc_pd_cmd(KiwiState *k, KiwiCall *c);
 enum kiwi_status snic_reg_mr_cmd(KiwiState *k, KiwiCall *c);
 enum kiwi_status snic_dereg_mr_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_hold_mr_cmd(KiwiState *k, KiwiCall *c);
+enum kiwi_status snic_resume_mr_cmd(KiwiState *k, KiwiCall *c);
 enum kiwi_status snic_create_cq_cmd(KiwiState *k, KiwiCall *c);
 enum kiwi_status snic_destroy_cq_cmd(KiwiState *k, KiwiCall *c);
 enum kiwi_status snic_create_qp_cmd(KiwiState *k, KiwiCall *c);

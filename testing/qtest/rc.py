@@ -81,9 +81,10 @@ class Mr:
                  alloc=None):
         """alloc: where the memory comes from, if not from the machine's."""
         self.nic, self.q, self.iova, self.size = nic, nic.q, iova, size
-        shift = max(abi.KIWI_PAGE_SHIFT_MIN, (size - 1).bit_length())
-        self.addr = (alloc or nic.q.alloc)(size, 1 << shift)
-        self.key = nic.reg_mr(pd, snicdev.pbl([self.addr], shift), size, iova, access)
+        self.shift = max(abi.KIWI_PAGE_SHIFT_MIN, (size - 1).bit_length())
+        self.addr = (alloc or nic.q.alloc)(size, 1 << self.shift)
+        self.key = nic.reg_mr(pd, snicdev.pbl([self.addr], self.shift), size, iova, access)
+        self.held, self.left = False, None
 
     def read(self, off=0, size=None):
         size = self.size - off if size is None else size
@@ -93,16 +94,35 @@ class Mr:
     def write(self, off, data):
         for at in range(0, len(data), CHUNK):
             self.q.write(self.addr + off + at, data[at:at + CHUNK])
+        if self.held:
+            self.left[1][off:off + len(data)] = data
 
     def dereg(self):
         self.nic.destroy(abi.KIWI_SNIC_OP_DEREG_MR, self.key)
+
+    def hold(self):
+        """From now on the device may not write to the memory: untouched() checks."""
+        self.nic.hold_mr(self.key)
+        self.held, self.left = True, (self.addr, bytearray(self.read()))
+
+    def resume(self):
+        """Goes on, with the same bytes in other memory."""
+        self.held = False
+        self.addr = self.q.alloc(self.size, 1 << self.shift)
+        self.write(0, self.left[1])
+        self.nic.resume_mr(self.key, snicdev.pbl([self.addr], self.shift), self.size)
+
+    def untouched(self):
+        """Whether the memory that was held, and has perhaps been left since, is as it was."""
+        old, data = self.left
+        return self.q.read(old, len(data)) == data
 
 
 class Cq(snicdev.Cq):
     """A completion queue whose consumer keeps its record up to date."""
 
     def __init__(self, nic, log2, alloc=None):
-        super().__init__(nic, nic.completion_eq, PAGE, log2, alloc)
+        super().__init__(nic, nic.completion_eq, PAGE, log2, alloc=alloc)
 
     def next(self):
         cqe = self.take()

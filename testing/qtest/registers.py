@@ -28,7 +28,8 @@ def identity(log):
         assert dev.rd64(abi.KIWI_REG_SERIAL) == 0x1122334455667788
         assert dev.rd32(abi.KIWI_REG_SERIAL) == 0x55667788
         assert dev.rd32(abi.KIWI_REG_SERIAL + 4) == 0x11223344
-        assert dev.rd64(abi.KIWI_REG_CAPS) == abi.KIWI_CAP_DIAG
+        assert dev.rd64(abi.KIWI_REG_CAPS) == (
+            abi.KIWI_CAP_DIAG | abi.KIWI_SNIC_CAP_GPU_QUEUES | abi.KIWI_SNIC_CAP_MR_HOLD)
         assert dev.rd32(abi.KIWI_REG_LIMITS) == 14 << 16 | 9 << 8 | 5
         for reg, value in ((abi.KIWI_REG_CMD_TIMEOUT_MS, 1234),
                            (abi.KIWI_REG_RESET_TIMEOUT_MS, 2345),

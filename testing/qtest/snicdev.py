@@ -133,12 +133,12 @@ class Snic:
         self.wr32(abi.KIWI_REG_DEV_CTL, abi.KIWI_DEV_CTL_ENABLE)
         self.wait_status(abi.KIWI_DEV_STS_READY | abi.KIWI_DEV_STS_ENABLED)
 
-    def start(self, **config):
-        """Enables, and sets the capabilities."""
+    def start(self, caps=None, **config):
+        """Enables, and accepts capabilities: all of them unless told."""
         self.enable(**config)
         self.ok(abi.KIWI_OP_SET_HOST_CAPS, fields(
-            "kiwi_cmd_set_host_caps_in", caps=self.rd64(abi.KIWI_REG_CAPS),
-            abi=self.rd32(abi.KIWI_REG_ABI)))
+            "kiwi_cmd_set_host_caps_in", abi=self.rd32(abi.KIWI_REG_ABI),
+            caps=self.rd64(abi.KIWI_REG_CAPS) if caps is None else caps))
 
     # Admin queue
 
@@ -246,8 +246,20 @@ class Snic:
         return fields("kiwi_snic_reg_mr_in", pdn=pd, access=access, iova=iova,
                       length=length, pbl=mem)
 
-    def create_cq(self, eq, page, log2=4):
-        return Cq(self, eq, page, log2)
+    def hold_mr(self, key):
+        self.ok(abi.KIWI_SNIC_OP_HOLD_MR, cmd_id(key))
+
+    def resume_mr(self, key, mem, length):
+        self.ok(abi.KIWI_SNIC_OP_RESUME_MR, self.resume_mr_in(key, mem, length))
+
+    @staticmethod
+    def resume_mr_in(key, mem, length):
+        if isinstance(mem, int):
+            mem = contiguous(mem, length)
+        return fields("kiwi_snic_resume_mr_in", key=key, pbl=mem)
+
+    def create_cq(self, eq, page, log2=4, flags=0):
+        return Cq(self, eq, page, log2, flags)
 
     def create_qp(self, pd, cq, page, **options):
         return Qp(self, pd, cq, page, **options)
@@ -307,12 +319,13 @@ class Eq:
 
 
 class Cq:
-    """A completion queue; its consumer index record stands behind the entries."""
+    """A completion queue; its consumer index record, if any, stands behind the entries."""
 
-    def __init__(self, dev, eq, page, log2, alloc=None):
+    def __init__(self, dev, eq, page, log2, flags=0, alloc=None):
         """alloc: where its memory comes from, if not from the machine's."""
-        self.dev, self.page, self.log2 = dev, page, log2
-        self.length = (64 << log2) + 8
+        self.dev, self.page, self.log2, self.flags = dev, page, log2, flags
+        self.record = 0 if flags & abi.KIWI_CQ_OVERRUN_IGNORE else 64 << log2
+        self.length = self.record + 8 if self.record else 64 << log2
         self.base = (alloc or dev.q.alloc)(self.length)
         self.ci = 0
         out = unpack("kiwi_snic_queue_out", dev.ok(
@@ -321,8 +334,8 @@ class Cq:
 
     def create_in(self, eqn):
         return fields("kiwi_snic_create_cq_in", pbl=contiguous(self.base, self.length),
-                      ci_offset=64 << self.log2, length=self.length, eqn=eqn,
-                      db_page=self.page, log2=self.log2)
+                      ci_offset=self.record, length=self.length, eqn=eqn,
+                      db_page=self.page, log2=self.log2, flags=self.flags)
 
     def ready(self):
         """Whether there is a completion to take."""
@@ -336,6 +349,10 @@ class Cq:
         self.ci += 1
         return unpack("kiwi_cqe", data)
 
+    def latest(self):
+        """The entry of a collapsed queue."""
+        return unpack("kiwi_cqe", self.dev.q.read(self.base, 64))
+
     def none(self):
         """Whether no completion comes."""
         self.dev.q.settle()
@@ -343,7 +360,7 @@ class Cq:
 
     def publish(self):
         """Tells in memory what was consumed."""
-        self.dev.q.writel(self.base + (64 << self.log2), self.ci)
+        self.dev.q.writel(self.base + self.record, self.ci)
 
     def arm(self, solicited=False, index=None):
         kind = abi.KIWI_DB_CQ_ARM_SOLICITED if solicited else abi.KIWI_DB_CQ_ARM
@@ -355,10 +372,10 @@ class Cq:
 
 
 class Qp:
-    """A queue pair."""
+    """A queue pair; record is where its doorbell record stands, if it has one."""
 
     def __init__(self, dev, pd, cq, page, recv_cq=None, sq_log2=6, rq_log2=4, rq_stride=6,
-                 flags=0, alloc=None):
+                 flags=0, record=None, alloc=None):
         """alloc: where the memory of the rings comes from, if not from the machine's."""
         self.dev, self.page = dev, page
         self.sq_log2, self.rq_log2, self.rq_stride = sq_log2, rq_log2, rq_stride
@@ -366,17 +383,22 @@ class Qp:
         self.sq = alloc(64 << sq_log2)
         self.rq = alloc(1 << rq_log2 + rq_stride)
         self.sq_pi = self.rq_pi = 0
+        if flags & abi.KIWI_QP_DB_RECORD and record is None:
+            record = alloc(8)
+        self.record = record
         out = unpack("kiwi_snic_queue_out", dev.ok(
             abi.KIWI_SNIC_OP_CREATE_QP,
             self.create_in(pd, cq.number, (recv_cq or cq).number, flags), 8))
         self.number, self.epoch = out.number, out.epoch
 
     def create_in(self, pd, send_cqn, recv_cqn, flags=0):
-        return fields("kiwi_snic_create_qp_in", pdn=pd, send_cqn=send_cqn, recv_cqn=recv_cqn,
-                      db_page=self.page, type=abi.KIWI_QP_RC, flags=flags,
-                      sq_log2=self.sq_log2, rq_log2=self.rq_log2, rq_stride=self.rq_stride,
-                      sq=contiguous(self.sq, 64 << self.sq_log2),
-                      rq=contiguous(self.rq, 1 << self.rq_log2 + self.rq_stride))
+        rq = {} if flags & abi.KIWI_QP_SQ_ONLY else dict(
+            recv_cqn=recv_cqn, rq_log2=self.rq_log2, rq_stride=self.rq_stride,
+            rq=contiguous(self.rq, 1 << self.rq_log2 + self.rq_stride))
+        return fields("kiwi_snic_create_qp_in", pdn=pd, send_cqn=send_cqn, db_page=self.page,
+                      type=abi.KIWI_QP_RC, flags=flags, sq_log2=self.sq_log2,
+                      db_record=self.record or 0,
+                      sq=contiguous(self.sq, 64 << self.sq_log2), **rq)
 
     def modify(self, state, **attributes):
         """MODIFY_QP; the mask follows from the names of the attributes."""
@@ -416,12 +438,17 @@ class Qp:
         self.rq_pi += 1
 
     def ring_sq(self, index=None):
-        self.dev.ring(self.page, abi.KIWI_DB_SQ, self.number, self.epoch,
-                      self.sq_pi if index is None else index)
+        self.ring(abi.KIWI_DB_SQ, 0, self.sq_pi if index is None else index)
 
     def ring_rq(self, index=None):
-        self.dev.ring(self.page, abi.KIWI_DB_RQ, self.number, self.epoch,
-                      self.rq_pi if index is None else index)
+        self.ring(abi.KIWI_DB_RQ, 4, self.rq_pi if index is None else index)
+
+    def ring(self, kind, at, index):
+        """Hands over: by the record, where there is one, and then the doorbell's index is wrong."""
+        if self.record is not None:
+            self.dev.q.writel(self.record + at, index)
+            index = ~index
+        self.dev.ring(self.page, kind, self.number, self.epoch, index)
 
     def destroy(self):
         self.dev.destroy(abi.KIWI_SNIC_OP_DESTROY_QP, self.number)

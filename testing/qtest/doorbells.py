@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Doorbell pages: D-1 to D-3, Q-2, Q-10; every way to be dropped."""
 
+import collections
+import random
+
 import abi
 from scenario import hosttest
-from snicdev import Snic, cmd_id, machine
+from snicdev import Snic, cmd_id, machine, wqe
 
 DROPS = {name: getattr(abi, "KIWI_DIAG_DB_" + name) for name in (
     "ACCEPTED", "CLOSED_PAGE", "MALFORMED", "NO_QUEUE", "OTHER_PAGE", "OLD_EPOCH", "BAD_INDEX")}
@@ -186,3 +189,101 @@ def late(log):
         qp.ring_sq(1)
         cq.arm()
         bench.counts.expect(ACCEPTED=2)
+
+
+WQES = abi.KIWI_DIAG_DMA(abi.KIWI_DMA_WQE, abi.KIWI_DMA_SYSTEM, abi.KIWI_DMA_TRANSACTIONS)
+RECORDS = abi.KIWI_DIAG_DMA(abi.KIWI_DMA_DB_RECORD, abi.KIWI_DMA_SYSTEM,
+                            abi.KIWI_DMA_TRANSACTIONS)
+
+
+class Churn:
+    """Owners of doorbell pages that come and go, each with a page and a few queues."""
+
+    PAGES = range(4)
+
+    def __init__(self, q, chance):
+        self.dev = dev = Snic(q)
+        dev.start()
+        self.chance, self.eq, self.pd = chance, dev.create_eq(), dev.alloc_pd()
+        self.owners, self.gone = {}, []
+        self.counts = Counts(dev)
+
+    def come(self, page):
+        """Each queue has work in its ring that nobody handed over."""
+        dev = self.dev
+        dev.open_page(page)
+        cq = dev.create_cq(self.eq, page)
+        qps = [dev.create_qp(self.pd, cq, page, flags=flags)
+               for flags in (0, abi.KIWI_QP_DB_RECORD)]
+        for qp in qps:
+            qp.modify(abi.KIWI_QPS_INIT, port=1, access=0)
+            qp.modify(abi.KIWI_QPS_ERR)         # a doorbell that acts shows by a CQE
+            qp.put_wqe(wqe(abi.KIWI_WQE_NOP))
+            qp.put_rqe(1)
+            if qp.record is not None:
+                dev.q.write(qp.record, b"\1\0\0\0" * 2)
+        self.owners[page] = cq, qps
+
+    def go(self, page):
+        cq, qps = self.owners.pop(page)
+        for qp in qps:
+            qp.destroy()
+            self.gone += [(page, kind, qp) for kind in (abi.KIWI_DB_SQ, abi.KIWI_DB_RQ)]
+        cq.destroy()
+        self.gone += [(page, kind, cq) for kind in (abi.KIWI_DB_CQ_ARM,
+                                                    abi.KIWI_DB_CQ_ARM_SOLICITED)]
+        self.dev.close_page(page)
+
+    def fate(self, page, kind, number):
+        """Which counter a late write is to show up in, by who is there now."""
+        if page not in self.owners:
+            return "CLOSED_PAGE"
+        is_cq = kind in (abi.KIWI_DB_CQ_ARM, abi.KIWI_DB_CQ_ARM_SOLICITED)
+        for where, (cq, qps) in self.owners.items():
+            if number in ([cq.number] if is_cq else [qp.number for qp in qps]):
+                return "OLD_EPOCH" if where == page else "OTHER_PAGE"
+        return "NO_QUEUE"
+
+    def late(self, count):
+        """Writes of former owners, to their own page or as if they had kept another."""
+        fates = collections.Counter()
+        for _ in range(count):
+            page, kind, queue = self.chance.choice(self.gone)
+            if self.chance.random() < 0.2:
+                page = self.chance.choice(self.PAGES)
+            self.dev.ring(page, kind, queue.number, queue.epoch, self.chance.choice((0, 1, 8)))
+            fates[self.fate(page, kind, queue.number)] += 1
+        return fates
+
+    def idle(self):
+        """No queue of those that are there has done anything."""
+        return not any(cq.ready() for cq, _ in self.owners.values())
+
+
+@hosttest("model.doorbells.churn", covers=[26, 31])
+def churn(log):
+    """10,000 late writes, to pages closed and opened again, for numbers used again: none acts,
+    each is counted as what it is."""
+    with machine("max-qp=8,max-cq=4,db-pages=4", log=log) as q:
+        bench = Churn(q, random.Random(3))
+        dev, fates = bench.dev, collections.Counter()
+        for page in bench.PAGES:
+            bench.come(page)
+            bench.go(page)
+        for _ in range(200):
+            page = bench.chance.choice(bench.PAGES)
+            bench.go(page) if page in bench.owners else bench.come(page)
+            fates += bench.late(50)
+        assert sum(fates.values()) == 10000
+        assert min(fates[name] for name in ("CLOSED_PAGE", "NO_QUEUE", "OTHER_PAGE",
+                                            "OLD_EPOCH")) > 300, fates
+        bench.counts.expect(**fates)
+        q.settle()
+        assert bench.idle() and not bench.eq.ready()
+        assert dev.diag(WQES) == 0 and dev.diag(RECORDS) == 0
+        # The queues that are there hear their own.
+        assert bench.owners
+        for cq, qps in bench.owners.values():
+            for qp in qps:
+                qp.ring_sq()
+                assert cq.take().status == abi.KIWI_CQE_ST_WR_FLUSH_ERR

@@ -167,6 +167,7 @@ static inline void kiwi_fw_count(struct kiwi_fw *fw, enum kiwi_fw_counter counte
 /* regs.c */
 u32 kiwi_fw_rd32(struct kiwi_fw *fw, u32 reg);
 u64 kiwi_fw_rd64(struct kiwi_fw *fw, u32 reg);
+u64 kiwi_fw_peek64(struct kiwi_fw *fw, u32 reg);
 void kiwi_fw_wr32(struct kiwi_fw *fw, u32 reg, u32 value);
 void kiwi_fw_wr64(struct kiwi_fw *fw, u32 reg, u64 value);
 bool kiwi_fw_gone(struct kiwi_fw *fw);

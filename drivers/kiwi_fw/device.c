@@ -134,13 +134,15 @@ EXPORT_SYMBOL_NS_GPL(kiwi_fw_identity, "KIWI_FW");
  * @fw: device
  * @index: KIWI_DIAG_*
  *
- * Return: 0 where the device has none, all-ones if it is gone.
+ * The device may be in any state, and be changing it.
+ *
+ * Return: 0 where the device has none, all-ones if it does not answer.
  */
 u64 kiwi_fw_diag(struct kiwi_fw *fw, unsigned int index)
 {
 	if (!(fw->identity.caps & KIWI_CAP_DIAG) || index >= KIWI_DIAG_COUNT)
 		return 0;
-	return kiwi_fw_rd64(fw, KIWI_REG_DIAG(index));
+	return kiwi_fw_peek64(fw, KIWI_REG_DIAG(index));
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_fw_diag, "KIWI_FW");
 

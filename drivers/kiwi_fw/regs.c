@@ -67,6 +67,23 @@ u64 kiwi_fw_rd64(struct kiwi_fw *fw, u32 reg)
 }
 
 /**
+ * kiwi_fw_peek64() - read a 64-bit register while others may stop, reset or start the device
+ * @fw: device
+ * @reg: offset
+ *
+ * A device in a function-level reset answers all-ones, too. Who concluded from that that it
+ * is gone might do so when it has been started again.
+ *
+ * Return: the value, all-ones if the device does not answer.
+ */
+u64 kiwi_fw_peek64(struct kiwi_fw *fw, u32 reg)
+{
+	void __iomem *regs = READ_ONCE(fw->regs);
+
+	return regs ? readq(regs + reg) : U64_MAX;
+}
+
+/**
  * kiwi_fw_wr32() - write a 32-bit register
  * @fw: device
  * @reg: offset

@@ -6,6 +6,7 @@
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/scatterlist.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "pages.h"
@@ -152,6 +153,7 @@ void kiwi_fw_pages_unpin(const struct kiwi_fw_pages *pages)
 		for (n = 0; n < chunk->nr; n++)
 			unpin_user_page_range_dirty_lock(chunk->runs[n].page, chunk->runs[n].nr,
 							 false);
+		cond_resched();
 	}
 }
 

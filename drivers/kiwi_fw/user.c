@@ -119,8 +119,10 @@ static void kiwi_fw_user_unpin(struct kiwi_fw_user *user)
 
 	if (user->mapped)
 		dma_unmap_sgtable(user->dev, &user->table, kiwi_fw_user_dir(user), 0);
-	for_each_sgtable_sg(&user->table, sg, i)
+	for_each_sgtable_sg(&user->table, sg, i) {
 		unpin_user_page_range_dirty_lock(sg_page(sg), sg->length >> PAGE_SHIFT, dirty);
+		cond_resched();
+	}
 	sg_free_table(&user->table);
 }
 

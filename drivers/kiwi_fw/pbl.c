@@ -23,47 +23,67 @@ static size_t kiwi_fw_pbl_table_size(const struct kiwi_fw_pbl *pbl)
 	return BIT(pbl->wire.table_shift);
 }
 
-static int kiwi_fw_pbl_add_table(struct kiwi_fw *fw, struct kiwi_fw_pbl *pbl,
-				 struct kiwi_fw_pbl_table **added)
+static __le64 *kiwi_fw_pbl_alloc_table(const struct kiwi_fw_pbl *pbl)
+{
+	/* A power of two, to which it is aligned. */
+	return kmalloc(kiwi_fw_pbl_table_size(pbl), GFP_KERNEL);
+}
+
+/* The device finds nothing behind the entries that were written. */
+static int kiwi_fw_pbl_add_table(struct kiwi_fw *fw, struct kiwi_fw_pbl *pbl, __le64 *entries,
+				 u64 written)
 {
 	struct kiwi_fw_pbl_table *table = &pbl->tables[pbl->nr_tables];
+	size_t size = kiwi_fw_pbl_table_size(pbl);
 
-	table->entries = dma_alloc_coherent(&fw->pdev->dev, kiwi_fw_pbl_table_size(pbl),
-					    &table->dma, GFP_KERNEL);
-	if (!table->entries)
+	memset(entries + written, 0, size - written * sizeof(*entries));
+	table->dma = dma_map_single(&fw->pdev->dev, entries, size, DMA_TO_DEVICE);
+	if (dma_mapping_error(&fw->pdev->dev, table->dma)) {
+		kfree(entries);
 		return -ENOMEM;
+	}
+	table->entries = entries;
 	pbl->nr_tables++;
-	*added = table;
 	return 0;
 }
 
-/* The tables of pages; with two levels a directory stands before them. */
+static int kiwi_fw_pbl_write_directory(struct kiwi_fw *fw, struct kiwi_fw_pbl *pbl)
+{
+	__le64 *entries = kiwi_fw_pbl_alloc_table(pbl);
+	unsigned int i;
+
+	if (!entries)
+		return -ENOMEM;
+	for (i = 0; i < pbl->nr_tables; i++)
+		entries[i] = cpu_to_le64(pbl->tables[i].dma);
+	return kiwi_fw_pbl_add_table(fw, pbl, entries, i);
+}
+
+/* The tables of pages; with two levels a directory follows. */
 static int kiwi_fw_pbl_write_tables(struct kiwi_fw *fw, struct kiwi_fw_pbl *pbl,
 				    const struct kiwi_fw_pbl_layout *layout,
 				    struct kiwi_fw_pbl_cursor *cursor)
 {
 	u64 per_table = kiwi_fw_pbl_table_size(pbl) / sizeof(__le64), left, n;
-	struct kiwi_fw_pbl_table *table, *directory = NULL;
-	unsigned int i = 0;
-	int ret;
+	__le64 *entries;
+	int ret = 0;
 
-	if (layout->levels == 2) {
-		ret = kiwi_fw_pbl_add_table(fw, pbl, &directory);
-		if (ret)
-			return ret;
-	}
 	for (left = layout->count; left; left -= n) {
-		ret = kiwi_fw_pbl_add_table(fw, pbl, &table);
+		n = min(left, per_table);
+		entries = kiwi_fw_pbl_alloc_table(pbl);
+		if (!entries)
+			return -ENOMEM;
+		kiwi_fw_pbl_fill(cursor, layout, entries, n);
+		ret = kiwi_fw_pbl_add_table(fw, pbl, entries, n);
 		if (ret)
 			return ret;
-		n = min(left, per_table);
-		kiwi_fw_pbl_fill(cursor, layout, table->entries, n);
-		if (directory)
-			directory->entries[i++] = cpu_to_le64(table->dma);
 		cond_resched();
 	}
-	pbl->wire.addr[0] = cpu_to_le64(pbl->tables[0].dma);
-	return 0;
+	if (layout->levels == 2)
+		ret = kiwi_fw_pbl_write_directory(fw, pbl);
+	if (!ret)
+		pbl->wire.addr[0] = cpu_to_le64(pbl->tables[pbl->nr_tables - 1].dma);
+	return ret;
 }
 
 static unsigned int kiwi_fw_pbl_count_tables(const struct kiwi_fw_pbl_layout *layout)
@@ -129,9 +149,11 @@ void kiwi_fw_pbl_release(struct kiwi_fw *fw, struct kiwi_fw_pbl *pbl)
 {
 	unsigned int n;
 
-	for (n = 0; n < pbl->nr_tables; n++)
-		dma_free_coherent(&fw->pdev->dev, kiwi_fw_pbl_table_size(pbl),
-				  pbl->tables[n].entries, pbl->tables[n].dma);
+	for (n = 0; n < pbl->nr_tables; n++) {
+		dma_unmap_single(&fw->pdev->dev, pbl->tables[n].dma, kiwi_fw_pbl_table_size(pbl),
+				 DMA_TO_DEVICE);
+		kfree(pbl->tables[n].entries);
+	}
 	kvfree(pbl->tables);
 	pbl->tables = NULL;
 	pbl->nr_tables = 0;

@@ -23,6 +23,8 @@ typedef struct FaultRule {
     uint64_t status;
     uint64_t delay_ms;
     uint64_t drop;
+    uint64_t twice;
+    uint64_t silent;
     uint64_t reg;
     uint64_t value;
     FaultPatch reply;
@@ -62,7 +64,7 @@ uint64_t kiwi_fault_reg(KiwiState *k, hwaddr addr, unsigned size, uint64_t val)
         if (r->reg == addr) {
             return extract64(r->value, 0, size * 8);
         }
-        if (size == 4 && r->reg + 4 == addr) {
+        if (size == 4 && r->reg + 4 == addr && r->value >> 32) {
             return r->value >> 32;
         }
     }
@@ -140,6 +142,14 @@ bool kiwi_fault_completion(KiwiState *k, struct kiwi_acq_entry *done)
     patch(&r->entry, done, sizeof(*done));
     if (r->drop) {
         return true;
+    }
+    if (r->silent) {
+        k->aq.armed = false;
+    }
+    if (r->twice) {
+        struct kiwi_acq_entry first = *done;
+
+        kiwi_aq_complete(k, &first);
     }
     if (!r->delay_ms) {
         return false;
@@ -235,6 +245,8 @@ static const FaultKey rule_keys[] = {
     { "status", offsetof(FaultRule, status), UINT16_MAX },
     { "delay-ms", offsetof(FaultRule, delay_ms), INT32_MAX },
     { "drop", offsetof(FaultRule, drop), 1 },
+    { "twice", offsetof(FaultRule, twice), 1 },
+    { "silent", offsetof(FaultRule, silent), 1 },
     { "reg", offsetof(FaultRule, reg), KIWI_BAR_REGS_SIZE },
     { "value", offsetof(FaultRule, value), UINT64_MAX },
     { }

@@ -10,7 +10,10 @@
  *            entry=OFF:HEX    overwrite bytes of the completion
  *            delay-ms=N       complete late; later commands overtake
  *            drop=1           never complete
- *          For registers: reg=OFF,value=N: what a read of this offset gives.
+ *            twice=1          complete twice
+ *            silent=1         send no interrupt for it
+ *          For registers: reg=OFF,value=N: what a read of this offset gives; a
+ *          value of more than 32 bits is that of 8 bytes.
  * freeze   the heartbeat stands still
  * fatal    writing a syndrome makes the device FATAL
  * restart  writing true is a firmware restart that nobody asked for

@@ -44,6 +44,11 @@ def commands(log):
         done = dev.take()
         assert done.cmd_id == slow and time.monotonic() - before > 0.09
 
+        fault("opcode=0x110,twice=1")
+        dev.post(alloc_pd(dev))
+        assert bytes(dev.take()) == bytes(dev.take())
+        assert not dev.completed()
+
         fault("count=0,drop=1")
         for _ in range(3):
             dev.post(alloc_pd(dev))
@@ -70,6 +75,7 @@ def registers(log):
                                     "reg=0x20,value=0xffffffffffffffff")
         assert dev.rd32(abi.KIWI_REG_MAGIC) == 0xffffffff
         assert dev.rd32(abi.KIWI_REG_LIMITS) == 0x30
+        assert dev.rd32(abi.KIWI_REG_CMD_TIMEOUT_MS) == 5000
         assert dev.rd64(abi.KIWI_REG_CAPS) == (1 << 64) - 1
         assert dev.rd32(abi.KIWI_REG_CAPS + 4) == 0xffffffff
         q.qom_set("snic0", "fault", "")

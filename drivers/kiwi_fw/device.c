@@ -246,7 +246,7 @@ struct kiwi_fw *kiwi_fw_create(struct pci_dev *pdev, u32 part, const struct kiwi
 	kiwi_fw_health_init(fw);
 	kiwi_fw_admin_init(fw);
 	kiwi_fw_db_init(fw);
-	/* At a boundary, an IOMMU's mapping of a list would be stretched over what is next to it. */
+	/* At a boundary an IOMMU's mapping would be stretched over what comes next in memory. */
 	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 	dma_set_seg_boundary(&pdev->dev, ULONG_MAX);
 

@@ -71,8 +71,8 @@ u64 kiwi_fw_rd64(struct kiwi_fw *fw, u32 reg)
  * @fw: device
  * @reg: offset
  *
- * A device in a function-level reset answers all-ones, too. Who concluded from that that it
- * is gone might do so when it has been started again.
+ * A device in a function-level reset answers all-ones, too. Whoever took it for gone then might
+ * say so when it has been started again.
  *
  * Return: the value, all-ones if the device does not answer.
  */

@@ -32,7 +32,7 @@
 #define KIWI_REG_CAPS			0x020	/* u64: KIWI_CAP_* */
 #define   KIWI_CAP_DIAG			(1ULL << 0)	/* diagnostic block present */
 /* Bits 32..63 belong to the part. */
-#define   KIWI_SNIC_CAP_GPU_QUEUES	(1ULL << 32)	/* queues for GPU code */
+#define   KIWI_SNIC_CAP_GPU_QUEUES	(1ULL << 32)	/* S-41 */
 #define   KIWI_SNIC_CAP_MR_HOLD		(1ULL << 33)	/* HOLD_MR, RESUME_MR */
 #define KIWI_REG_LIMITS			0x028	/* u32 */
 #define   KIWI_LIMITS_AQ_LOG2_MAX	0x000000ffU	/* admin queue entries, 2^n, 2..16 */

@@ -43,8 +43,8 @@ test: ## all that CI runs; T='PATTERN...' for some of it
 	@scripts/deps.sh build models boot check test
 	@$(run) $(T)
 
-check: ## the static gates: sparse, checkpatch, W=1, kernel-doc, headers
-	@scripts/deps.sh build check
+check: ## the static gates: compilers, sparse, coccinelle, style, ABI, texts
+	@scripts/deps.sh build models check
 	@$(run) 'check.*'
 
 bench: ## guest instructions of each operation, beside soft-RoCE's

@@ -8,7 +8,8 @@ declare -A sets=(
 	[build]='gcc g++ make libc6-dev libibverbs-dev pkg-config libelf1 kmod xz-utils dpkg-dev'
 	[models]='gcc make pkg-config python3 dpkg-dev libglib2.0-dev qemu-system-x86'
 	[boot]='qemu-system-x86 busybox-static kmod cpio lz4 xz-utils python3'
-	[check]='sparse perl git gcc g++ make python3'
+	[check]='sparse coccinelle clang-14 perl git gcc g++ make python3 pahole
+		abigail-tools mandoc shellcheck codespell'
 	[test]='tshark'
 )
 

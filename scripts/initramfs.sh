@@ -76,6 +76,7 @@ base_tree() { # FOLDER
 exec 9>"$out/.lock"
 flock 9
 scratch_dir tree
+# shellcheck disable=SC2154 # it is set by its name
 base_tree "$tree"
 file=$out/initramfs${layer:+-$layer}.img
 {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Prints a folder with the style checkers: checkpatch.pl of the newest kernel
-# source that Debian 12 has, and its data files.
+# Prints a folder with the checkers of the newest kernel source that Debian 12 has:
+# checkpatch.pl with its data files, and semantic patches.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -15,7 +15,8 @@ build_scripts() { # FOLDER
 		tar -xO "./usr/src/$package.tar.xz" | xz -dc -T2 |
 		tar -x -C "$out" --strip-components=1 --wildcards \
 			"$package/scripts/checkpatch.pl" "$package/scripts/spelling.txt" \
-			"$package/scripts/*.checkpatch" "$package/.clang-format"
+			"$package/scripts/*.checkpatch" "$package/.clang-format" \
+			"$package/scripts/coccinelle/*"
 }
 
 apt_ready "$@"

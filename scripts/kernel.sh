@@ -63,7 +63,7 @@ pick_modules() { # TREE FROM TO
 build_kernel() { # FOLDER
 	local out=$1 tmp
 	deb_unpack "$out" "$headers" "$common" "$kbuild"
-	rm -rf "$out/lib/modules" "$out/usr/share"
+	rm -rf "${out:?}/lib/modules" "${out:?}/usr/share"
 	relocate_headers "$out"
 	ln -s "usr/src/linux-headers-$release" "$out/kdir"
 

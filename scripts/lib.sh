@@ -8,6 +8,7 @@ shopt -s inherit_errexit
 umask 022
 export LC_ALL=C
 
+# shellcheck disable=SC2034 # most scripts use it
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 KIWI_CACHE=${KIWI_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/kiwi}
 mkdir -p "$KIWI_CACHE"

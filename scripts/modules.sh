@@ -1,28 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# modules.sh KERNEL [-o FOLDER] [MAKE ARGUMENT...]: builds all modules, the test
-# accelerator's among them, for a kernel of kernel.sh. They are collected in
-# FOLDER, by default build/KERNEL; objects stay below FOLDER/src, so that kernels
-# do not mix and the next build is incremental.
+# modules.sh KERNEL [MAKE ARGUMENT...]: builds all modules, the test accelerator's
+# among them, for a kernel of kernel.sh, with the warnings of W=1. They are collected
+# in build/KERNEL; objects stay below build/KERNEL/src, so that kernels do not mix
+# and the next build is incremental, unless there were warnings: those are told
+# again until there is no reason for them.
 
 . "$(dirname "$0")/lib.sh"
 
-name=${1:?usage: modules.sh KERNEL [-o FOLDER] [MAKE ARGUMENT...]}
+name=${1:?usage: modules.sh KERNEL [MAKE ARGUMENT...]}
 shift
 out=$top/build/$name
-if [ "${1:-}" = -o ]; then
-	out=$(realpath -m "$2")
-	shift 2
-fi
 kernel=$("$top/scripts/kernel.sh" "$name")
 src=$out/src
-mkdir -p "$src"
+mkdir -p "$out"
 ln -sfn "$kernel" "$out/kernel"
 exec 9>"$out/.lock"
 flock 9
+! grep -qsi 'warning:' "$out/log" || rm -rf "$src"
 
 # A tree of links: objects and dependency files lie beside the links.
 folders='drivers testing/xpu'
+mkdir -p "$src"
 find "$src" -xtype l -delete
 for d in include firmware-abi Kbuild; do
 	ln -sfn "$top/$d" "$src/$d"
@@ -35,13 +34,13 @@ done) | while read -r file; do
 done
 
 # Modules that are not there yet are built as nothing.
-for d in $(sed -n 's|^obj-.*= *\(.*\)/$|\1|p' "$top/Kbuild"); do
+sed -n 's|^obj-.*= *\(.*\)/$|\1|p' "$top/Kbuild" | while read -r d; do
 	[ -e "$src/$d/Kbuild" ] || { mkdir -p "$src/$d" && : >"$src/$d/Kbuild"; }
 done
 
 # BTF would need pahole and serves nothing here.
 make -j2 --no-print-directory -C "$kernel/kdir" M="$src" CONFIG_KIWI_XPU=m \
-	CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules >&2
+	CONFIG_DEBUG_INFO_BTF_MODULES= W=1 "$@" modules 2>&1 | tee "$out/log" >&2
 
 rm -f "$out"/*.ko
 sed -n 's/\.k\?o$/.ko/p' "$src/modules.order" | while read -r ko; do

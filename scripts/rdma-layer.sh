@@ -5,13 +5,13 @@
 
 . "$(dirname "$0")/lib.sh"
 
-packages='ibverbs-utils libibverbs1 ibverbs-providers librdmacm1 rdmacm-utils
+packages=(ibverbs-utils libibverbs1 ibverbs-providers librdmacm1 rdmacm-utils
 	libibumad3 perftest iproute2 strace libunwind8 libnl-3-200 libnl-route-3-200
 	libpci3 libmnl0
 	libelf1 libcap2 libbpf1 libbsd0 libmd0 libtirpc3 libselinux1 libpcre2-8-0
 	libdb5.3 libudev1 zlib1g libkmod2 liblzma5 libzstd1 libssl3 libxtables12
 	libgssapi-krb5-2 libkrb5-3 libk5crypto3 libkrb5support0 libcom-err2
-	libkeyutils1 libc6 libgcc-s1'
+	libkeyutils1 libc6 libgcc-s1)
 
 missing_libraries() ( # TREE: names that an object in it needs and that it has not
 	cd "$1"
@@ -25,8 +25,8 @@ build_layer() { # FOLDER
 	local unpacked tree missing
 	scratch_dir unpacked
 	scratch_dir tree
-	deb_unpack "$unpacked" $packages
-	rm -rf "$unpacked/usr/share" "$unpacked"/usr/lib/systemd
+	deb_unpack "$unpacked" "${packages[@]}"
+	rm -rf "${unpacked:?}/usr/share" "$unpacked"/usr/lib/systemd
 
 	# Some packages still have files below /lib and /bin: merge them as the guest does.
 	mkdir -p "$tree"/usr/{bin,lib,lib64}
@@ -41,10 +41,10 @@ build_layer() { # FOLDER
 	rm -rf "$tree"/usr/lib/x86_64-linux-gnu/{gconv,audit,tc}
 
 	missing=$(missing_libraries "$tree")
-	[ -z "$missing" ] || die "rdma layer: no package of the list brings" $missing
+	[ -z "$missing" ] || die "rdma layer: no package of the list brings ${missing//$'\n'/ }"
 	cpio_pack "$tree" >"$1/layer.cpio.lz4"
 }
 
 apt_ready "$@"
-key=$(recipe_key "$(deb_table $packages)")
+key=$(recipe_key "$(deb_table "${packages[@]}")")
 cache_get rdma-layer "$key" build_layer

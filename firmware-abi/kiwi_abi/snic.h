@@ -48,6 +48,7 @@ enum kiwi_snic_opcode {
  * @rsvd: 0
  * @max_msg_size: bytes of one message
  * @link_mbps: sum over the ports, as the device reports it
+ * @rsvd2: 0
  */
 struct kiwi_snic_caps {
 	__le32 max_pd;

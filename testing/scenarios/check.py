@@ -1,20 +1,97 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The static gates of scripts/check.sh, as tests."""
+"""The static gates of scripts/check.sh, as tests, and the proof that each can fail.
 
+testing/check/violations/GATE holds, like a patch, files of a small tree that the gate
+lets pass without the lines marked + (but with those marked -), and does not with them:
+
+    expect REGEX    what the gate then says; there may be several
+    file PATH       a file of the tree, whose lines follow, each after its mark
+"""
+
+import re
+import shutil
 import subprocess
 
-from machine import TOP
+from machine import BUILD, TOP
 from scenario import hosttest
 
-GATES = ("modules-6.12", "modules-6.1", "sparse", "checkpatch", "qemu-style",
-         "models", "kernel-doc", "headers", "tree")
+GATES = ("modules-6.12", "modules-6.1", "sparse", "coccinelle", "clang", "checkpatch",
+         "kernel-doc", "models", "qemu-style", "headers", "holes", "abi", "manuals",
+         "shell", "spelling", "tree")
+
+# What gates run, and what nearly every source includes.
+SKELETON = (".gitignore", "Kbuild", "Makefile", "firmware-abi", "include", "lib/libkiwi.map",
+            "lib/programs.mk", "qemu/Makefile", "qemu/load.c", "scripts", "testing/check/abi-v1")
+
+
+def check(gate, tree=TOP):
+    """Whether a gate lets a tree pass, and what it says."""
+    done = subprocess.run([tree / "scripts/check.sh", gate], check=False, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    print(done.stdout)
+    return done.returncode == 0, done.stdout
+
+
+def read_violations(gate):
+    """What the gate is to say, and files with their marked lines."""
+    expected, files, lines = [], {}, None
+    text = (TOP / "testing/check/violations" / gate).read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if line.startswith("expect "):
+            expected.append(line.removeprefix("expect "))
+        elif line.startswith("file "):
+            lines = files.setdefault(line.removeprefix("file "), [])
+        else:
+            assert line[:1] in (" ", "+", "-"), f"{gate}: {line}"
+            lines.append(line)
+    return expected, files
+
+
+def write_files(tree, files, marks):
+    """Lays out the lines with some marks; a file of none is not there."""
+    for path, lines in files.items():
+        kept = [line[1:] + "\n" for line in lines if line[0] in marks]
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).unlink(missing_ok=True)
+        if kept:
+            (tree / path).write_text("".join(kept), encoding="utf-8")
+
+
+def prove(gate, tree):
+    """The gate lets a small tree pass, and finds each violation of it."""
+    for name in SKELETON:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        if (TOP / name).is_dir():
+            shutil.copytree(TOP / name, tree / name)
+        else:
+            shutil.copy2(TOP / name, tree / name)
+    subprocess.run(["git", "init", "-q", tree], check=True)
+    expected, files = read_violations(gate)
+    assert expected, f"nothing is expected of {gate}"
+
+    write_files(tree, files, " -")
+    passes, text = check(gate, tree)
+    assert passes, f"{gate} fails without a violation"
+    seen = [e for e in expected if re.search(e, text)]
+    assert not seen, f"{gate} says without a violation: {seen}"
+
+    write_files(tree, files, " +")
+    passes, text = check(gate, tree)
+    assert not passes, f"{gate} lets its violations pass"
+    missed = [e for e in expected if not re.search(e, text)]
+    assert not missed, f"{gate} does not say: {missed}"
 
 
 def _register(gate):
     @hosttest(f"check.{gate}", timeout=900)
-    def check(_log):
-        done = subprocess.run([TOP / "scripts/check.sh", gate], check=False)
-        assert done.returncode == 0, f"scripts/check.sh {gate} fails"
+    def passes(_log):
+        assert check(gate)[0], f"scripts/check.sh {gate} fails"
+
+    @hosttest(f"check.{gate}:violated", timeout=300)
+    def can_fail(_log):
+        tree = BUILD / "check/violated" / gate
+        shutil.rmtree(tree, ignore_errors=True)
+        prove(gate, tree)
 
 
 for name in GATES:

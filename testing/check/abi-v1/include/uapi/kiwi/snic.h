@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause */
+/*
+ * Kiwi SNIC: the ioctl interface of /dev/kiwi/snicN.
+ *
+ * Rules of every ioctl:
+ * - The argument starts with @size, the size of the structure the caller was built with, and
+ *   @flags. A longer structure than the kernel knows is accepted when the excess
+ *   is zero (E2BIG otherwise); a shorter one is extended with zero, down to the size
+ *   of version 1 (EINVAL below). Beyond 4096 bytes it is refused (E2BIG). Unknown flags
+ *   and non-zero reserved fields: EINVAL. Fields marked out may hold anything.
+ * - Objects are named by ids that belong to the open file. Closing the last
+ *   reference to the file destroys all of them.
+ * - On failure KIWI_SNIC_LAST_ERROR says which object, value and limit. It works on a file
+ *   whose device is gone, too, and its own failures are not remembered.
+ * - Enumerations and bits (KIWI_ACCESS_*, KIWI_QPS_*, KIWI_QP_ATTR_*, KIWI_MTU_*,
+ *   KIWI_PORT_*, KIWI_GID_*) are those of kiwi_abi/snic.h; ring formats and doorbell
+ *   values are in kiwi_abi/queues.h.
+ *
+ * errno, the same for every ioctl:
+ *   EINVAL		a field is out of range, or a reserved one is not zero
+ *   E2BIG		the structure is longer than known and the excess is not zero
+ *   EFAULT		the argument, or user memory handed over, cannot be accessed
+ *   ENOTTY		no such ioctl
+ *   ENOENT		an id names no object of the kind wanted
+ *   EBUSY		other objects still use the object
+ *   ENOSPC		a limit of the device is reached
+ *   ENOMEM		kernel memory, or RLIMIT_MEMLOCK, does not suffice
+ *   EPERM		the operation needs CAP_NET_ADMIN
+ *   EBADF		a file descriptor handed over is not open, or not of the kind wanted
+ *   EOPNOTSUPP		this device, kernel or DMA-buf exporter cannot do it
+ *   EREMOTEIO		the DMA-buf exporter failed to map the buffer, or took back what the
+ *			object lives in; or the firmware failed inside
+ *   EPROTO		the firmware gave a reply that the ABI does not allow
+ *   ETIMEDOUT		the firmware did not answer in its own time limit
+ *   EIO		the device is in a fatal state; it needs a reset
+ *   ENODEV		the device was removed or reset since the file was opened
+ *   EINTR, ERESTARTSYS	a signal arrived before anything was done
+ */
+#ifndef _UAPI_KIWI_SNIC_H
+#define _UAPI_KIWI_SNIC_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define KIWI_SNIC_IOC_TYPE	0xE6
+
+#define KIWI_SNIC_QUERY_DEVICE	_IO(KIWI_SNIC_IOC_TYPE, 0x00)
+#define KIWI_SNIC_QUERY_PORT	_IO(KIWI_SNIC_IOC_TYPE, 0x01)
+#define KIWI_SNIC_SET_PORT	_IO(KIWI_SNIC_IOC_TYPE, 0x02)
+#define KIWI_SNIC_QUERY_GID	_IO(KIWI_SNIC_IOC_TYPE, 0x03)
+#define KIWI_SNIC_SET_GID	_IO(KIWI_SNIC_IOC_TYPE, 0x04)
+#define KIWI_SNIC_LAST_ERROR	_IO(KIWI_SNIC_IOC_TYPE, 0x05)
+#define KIWI_SNIC_DESTROY	_IO(KIWI_SNIC_IOC_TYPE, 0x06)
+#define KIWI_SNIC_PD_ALLOC	_IO(KIWI_SNIC_IOC_TYPE, 0x10)
+#define KIWI_SNIC_MR_REG	_IO(KIWI_SNIC_IOC_TYPE, 0x11)
+#define KIWI_SNIC_MR_QUERY	_IO(KIWI_SNIC_IOC_TYPE, 0x12)
+#define KIWI_SNIC_DOORBELL_ALLOC _IO(KIWI_SNIC_IOC_TYPE, 0x13)
+#define KIWI_SNIC_CQ_CREATE	_IO(KIWI_SNIC_IOC_TYPE, 0x14)
+#define KIWI_SNIC_QP_CREATE	_IO(KIWI_SNIC_IOC_TYPE, 0x15)
+#define KIWI_SNIC_QP_MODIFY	_IO(KIWI_SNIC_IOC_TYPE, 0x16)
+#define KIWI_SNIC_QP_QUERY	_IO(KIWI_SNIC_IOC_TYPE, 0x17)
+
+/**
+ * struct kiwi_snic_query_device - KIWI_SNIC_QUERY_DEVICE
+ * @size: sizeof(struct kiwi_snic_query_device)
+ * @flags: 0
+ * @serial: out: serial number of the part
+ * @fw_version: out: major << 48 | minor << 32 | patch
+ * @abi: out: firmware ABI, major << 16 | minor
+ * @generation: out: firmware starts counted by the device
+ * @max_mr_size: out: bytes of one region
+ * @max_mr_pages: out: page-list entries of one region
+ * @max_pd: out: objects of the device, shared by all files; likewise the next three
+ * @max_mr: out
+ * @max_cq: out
+ * @max_qp: out
+ * @max_msg_size: out: bytes of one message
+ * @max_inline: out: bytes of inline data in a work request
+ * @link_mbps: out: sum over the ports, as the device reports it
+ * @max_doorbells: out: doorbell pages of the device
+ * @doorbell_size: out: bytes of a doorbell mapping
+ * @max_sge: out: scatter entries of a work request
+ * @max_rd_atomic: out: READs and atomics in flight, each direction
+ * @ports: out: numbered from 1
+ * @gids: out: GID table entries of each port
+ * @sq_log2_max: out: send queue units of 64 bytes, 2^n
+ * @rq_log2_max: out: receive queue entries, 2^n
+ * @cq_log2_max: out: completion queue entries, 2^n
+ * @page_shift_max: out: largest page of a page list, 2^n bytes
+ */
+struct kiwi_snic_query_device {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 serial;
+	__aligned_u64 fw_version;
+	__u32 abi;
+	__u32 generation;
+	__aligned_u64 max_mr_size;
+	__u32 max_mr_pages;
+	__u32 max_pd;
+	__u32 max_mr;
+	__u32 max_cq;
+	__u32 max_qp;
+	__u32 max_msg_size;
+	__u32 max_inline;
+	__u32 link_mbps;
+	__u32 max_doorbells;
+	__u32 doorbell_size;
+	__u8 max_sge;
+	__u8 max_rd_atomic;
+	__u8 ports;
+	__u8 gids;
+	__u8 sq_log2_max;
+	__u8 rq_log2_max;
+	__u8 cq_log2_max;
+	__u8 page_shift_max;
+};
+
+/**
+ * struct kiwi_snic_query_port - KIWI_SNIC_QUERY_PORT
+ * @size: sizeof(struct kiwi_snic_query_port)
+ * @flags: 0
+ * @port: in: 1..ports
+ * @mbps: out: speed, 0 when down
+ * @state: out: KIWI_PORT_*
+ * @enabled: out: 0 or 1
+ * @mtu: out: KIWI_MTU_* in force
+ * @mtu_max: out: KIWI_MTU_*
+ * @mac: out: MAC address of the port
+ * @rsvd: out: 0
+ */
+struct kiwi_snic_query_port {
+	__u32 size;
+	__u32 flags;
+	__u32 port;
+	__u32 mbps;
+	__u8 state;
+	__u8 enabled;
+	__u8 mtu;
+	__u8 mtu_max;
+	__u8 mac[6];
+	__u8 rsvd[6];
+};
+
+/**
+ * struct kiwi_snic_set_port - KIWI_SNIC_SET_PORT, needs CAP_NET_ADMIN
+ * @size: sizeof(struct kiwi_snic_set_port)
+ * @flags: 0
+ * @port: 1..ports
+ * @enabled: 0 or 1
+ * @mtu: KIWI_MTU_*, at most mtu_max
+ * @rsvd: 0
+ */
+struct kiwi_snic_set_port {
+	__u32 size;
+	__u32 flags;
+	__u32 port;
+	__u8 enabled;
+	__u8 mtu;
+	__u8 rsvd[2];
+};
+
+/**
+ * struct kiwi_snic_gid - KIWI_SNIC_QUERY_GID; KIWI_SNIC_SET_GID, which needs CAP_NET_ADMIN
+ * @size: sizeof(struct kiwi_snic_gid)
+ * @flags: 0
+ * @port: in: 1..ports
+ * @index: in: below gids
+ * @type: SET in, QUERY out: KIWI_GID_*
+ * @rsvd: 0
+ * @gid: SET in, QUERY out: network byte order; zero with KIWI_GID_NONE
+ *
+ * When the driver binds, entry 0 of each port is fe80:: with the EUI-64 of the
+ * port's MAC. SET of an entry already in another index: EINVAL.
+ */
+struct kiwi_snic_gid {
+	__u32 size;
+	__u32 flags;
+	__u32 port;
+	__u8 index;
+	__u8 type;
+	__u8 rsvd[2];
+	__u8 gid[16];
+};
+
+/**
+ * struct kiwi_snic_last_error - KIWI_SNIC_LAST_ERROR: the latest failed ioctl of this file
+ * @size: sizeof(struct kiwi_snic_last_error)
+ * @flags: 0
+ * @nr: out: number of the ioctl (_IOC_NR), 0 with @error 0 when none failed yet
+ * @error: out: its errno, positive
+ * @value: out: the value refused, 0 if none applies
+ * @limit: out: the limit it broke, 0 if none applies
+ * @text: out: one line in English that names them, NUL-terminated
+ */
+struct kiwi_snic_last_error {
+	__u32 size;
+	__u32 flags;
+	__u32 nr;
+	__u32 error;
+	__aligned_u64 value;
+	__aligned_u64 limit;
+	char text[128];
+};
+
+/**
+ * struct kiwi_snic_destroy - KIWI_SNIC_DESTROY: any object, by id
+ * @size: sizeof(struct kiwi_snic_destroy)
+ * @flags: 0
+ * @id: of the object
+ * @rsvd: 0
+ *
+ * EBUSY while another object uses it: PD by MR and QP, CQ by QP, doorbell by CQ and QP.
+ * If the device refuses to destroy it, the object is of no use any more, but the id
+ * stays, for another try.
+ */
+struct kiwi_snic_destroy {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__u32 rsvd;
+};
+
+/**
+ * struct kiwi_snic_pd_alloc - KIWI_SNIC_PD_ALLOC
+ * @size: sizeof(struct kiwi_snic_pd_alloc)
+ * @flags: 0
+ * @pd: out: id
+ * @rsvd: 0
+ */
+struct kiwi_snic_pd_alloc {
+	__u32 size;
+	__u32 flags;
+	__u32 pd;
+	__u32 rsvd;
+};
+
+/* Memory descriptor ------------------------------------------------------ */
+
+enum kiwi_mem_type {
+	KIWI_MEM_USER		= 1,	/* memory of the calling process */
+	KIWI_MEM_DMABUF		= 2,	/* part of a DMA-buf */
+};
+
+/**
+ * struct kiwi_mem - memory handed to the device: regions and rings alike
+ * @type: enum kiwi_mem_type
+ * @fd: DMABUF: file descriptor; USER: 0
+ * @addr: USER: virtual address; DMABUF: offset of the first byte in the buffer
+ * @length: bytes, at least 1
+ *
+ * User memory is pinned for long and counted against RLIMIT_MEMLOCK (ENOMEM);
+ * a DMA-buf is attached with peer-to-peer allowed and counted nowhere.
+ */
+struct kiwi_mem {
+	__u32 type;
+	__s32 fd;
+	__aligned_u64 addr;
+	__aligned_u64 length;
+};
+
+/**
+ * struct kiwi_snic_mr_reg - KIWI_SNIC_MR_REG
+ * @size: sizeof(struct kiwi_snic_mr_reg)
+ * @flags: 0
+ * @mem: the memory; with KIWI_MEM_USER local write needs a writable mapping
+ * @iova: address of the first byte in work requests
+ * @pd: id
+ * @access: KIWI_ACCESS_*; remote write and atomic need local write
+ * @user_data: not used by the kernel, given back in events
+ * @mr: out: id
+ * @key: out: lkey and rkey, never 0
+ */
+struct kiwi_snic_mr_reg {
+	__u32 size;
+	__u32 flags;
+	struct kiwi_mem mem;
+	__aligned_u64 iova;
+	__u32 pd;
+	__u32 access;
+	__aligned_u64 user_data;
+	__u32 mr;
+	__u32 key;
+};
+
+enum kiwi_path {	/* how the bytes of a region travel */
+	KIWI_PATH_SYSTEM	= 1,	/* to and from system memory */
+	KIWI_PATH_P2P_SWITCH	= 2,	/* peer to peer, below a common switch */
+	KIWI_PATH_P2P_ROOT	= 3,	/* peer to peer, up to the root complex and back */
+	KIWI_PATH_MIXED		= 4,	/* parts of the region travel differently */
+};
+
+enum kiwi_path_reason {	/* why the path is not KIWI_PATH_P2P_SWITCH */
+	KIWI_PATH_DIRECT	= 0,	/* it is */
+	KIWI_PATH_USER_MEMORY	= 1,	/* the memory is the process's own */
+	KIWI_PATH_EXPORTER	= 2,	/* the exporter placed the buffer in system memory */
+	KIWI_PATH_NO_SWITCH	= 3,	/* no switch above both functions */
+	KIWI_PATH_ACS		= 4,	/* ACS redirect at @bridge sends requests up */
+	KIWI_PATH_IOMMU		= 5,	/* the IOMMU translates: requests must reach it */
+};
+
+enum kiwi_mr_state {
+	KIWI_MR_PINNED		= 1,	/* the memory cannot move */
+	KIWI_MR_DYNAMIC		= 2,	/* the exporter may move it: not used in this version */
+	KIWI_MR_REVOKED		= 3,	/* dead for good; the key stays reserved */
+};
+
+/**
+ * struct kiwi_snic_mr_query - KIWI_SNIC_MR_QUERY
+ * @size: sizeof(struct kiwi_snic_mr_query)
+ * @flags: 0
+ * @mr: in: id
+ * @key: out
+ * @iova: out
+ * @length: out: bytes
+ * @pbl_entries: out: pages in the device's page list
+ * @segments: out: runs of contiguous DMA addresses
+ * @page_shift: out: page size of the page list, 2^n bytes
+ * @state: out: enum kiwi_mr_state
+ * @path: out: enum kiwi_path
+ * @reason: out: enum kiwi_path_reason
+ * @peer: out: PCI address of the function that holds the memory,
+ *	domain << 16 | bus << 8 | devfn; 0 when system memory
+ * @bridge: out: PCI address of the bridge that @reason is about, or 0
+ * @rsvd: 0
+ */
+struct kiwi_snic_mr_query {
+	__u32 size;
+	__u32 flags;
+	__u32 mr;
+	__u32 key;
+	__aligned_u64 iova;
+	__aligned_u64 length;
+	__u32 pbl_entries;
+	__u32 segments;
+	__u8 page_shift;
+	__u8 state;
+	__u8 path;
+	__u8 reason;
+	__u32 peer;
+	__u32 bridge;
+	__u32 rsvd;
+};
+
+#define KIWI_SNIC_DOORBELL_WC	0x1	/* map write-combined, not uncached */
+
+/**
+ * struct kiwi_snic_doorbell_alloc - KIWI_SNIC_DOORBELL_ALLOC: a page of one's own
+ * @size: sizeof(struct kiwi_snic_doorbell_alloc)
+ * @flags: KIWI_SNIC_DOORBELL_*
+ * @doorbell: out: id
+ * @map_size: out: bytes to map, shared and writable
+ * @map_offset: out: for mmap of the same file
+ * @reg_offset: out: of the doorbell register in the mapping
+ * @rsvd: 0
+ *
+ * The mapping is not inherited by fork, and can be neither moved nor unmapped in part.
+ * After destruction or removal it leads to a page of memory of the file's own: stores
+ * do nothing. A mapping may be made more than once.
+ */
+struct kiwi_snic_doorbell_alloc {
+	__u32 size;
+	__u32 flags;
+	__u32 doorbell;
+	__u32 map_size;
+	__aligned_u64 map_offset;
+	__u32 reg_offset;
+	__u32 rsvd;
+};
+
+/**
+ * struct kiwi_snic_cq_create - KIWI_SNIC_CQ_CREATE
+ * @size: sizeof(struct kiwi_snic_cq_create)
+ * @flags: 0
+ * @mem: 2^@log2 entries of 64 bytes, 64-byte aligned, zeroed by the caller; room for
+ *	struct kiwi_cq_ci behind them, and more if the caller likes
+ * @ci_offset: of struct kiwi_cq_ci in @mem, 8-byte aligned, not inside the entries
+ * @user_data: given back in events
+ * @log2: entries 2^n, 1..cq_log2_max
+ * @doorbell: id
+ * @event_fd: eventfd that counts completion events, or -1; it counts one more when the
+ *	device is removed, reset or dead
+ * @vector: completion vector, taken modulo the number the driver has
+ * @cq: out: id
+ * @cqn: out: number, for doorbells
+ * @epoch: out: for doorbells
+ * @rsvd: 0
+ */
+struct kiwi_snic_cq_create {
+	__u32 size;
+	__u32 flags;
+	struct kiwi_mem mem;
+	__aligned_u64 ci_offset;
+	__aligned_u64 user_data;
+	__u32 log2;
+	__u32 doorbell;
+	__s32 event_fd;
+	__u32 vector;
+	__u32 cq;
+	__u32 cqn;
+	__u32 epoch;
+	__u32 rsvd;
+};
+
+/**
+ * struct kiwi_snic_qp_create - KIWI_SNIC_QP_CREATE
+ * @size: sizeof(struct kiwi_snic_qp_create)
+ * @flags: KIWI_QP_SQ_SIG_ALL
+ * @sq: 2^@sq_log2 units of 64 bytes, neither more nor less, 64-byte aligned
+ * @rq: 2^@rq_log2 entries of 2^@rq_stride bytes, likewise, aligned to the stride
+ * @user_data: given back in events
+ * @pd: id
+ * @send_cq: id
+ * @recv_cq: id; may be @send_cq
+ * @doorbell: id
+ * @type: KIWI_QP_RC
+ * @sq_log2: 3..sq_log2_max
+ * @rq_log2: 0..rq_log2_max
+ * @rq_stride: KIWI_RQE_MIN_SHIFT..KIWI_RQE_MAX_SHIFT
+ * @qp: out: id
+ * @qpn: out: number, for doorbells and the peer
+ * @epoch: out: for doorbells
+ * @rsvd: 0
+ */
+struct kiwi_snic_qp_create {
+	__u32 size;
+	__u32 flags;
+	struct kiwi_mem sq;
+	struct kiwi_mem rq;
+	__aligned_u64 user_data;
+	__u32 pd;
+	__u32 send_cq;
+	__u32 recv_cq;
+	__u32 doorbell;
+	__u8 type;
+	__u8 sq_log2;
+	__u8 rq_log2;
+	__u8 rq_stride;
+	__u32 qp;
+	__u32 qpn;
+	__u32 epoch;
+	__u32 rsvd[2];
+};
+
+/**
+ * struct kiwi_snic_qp_modify - KIWI_SNIC_QP_MODIFY and KIWI_SNIC_QP_QUERY
+ * @size: sizeof(struct kiwi_snic_qp_modify)
+ * @flags: 0
+ * @qp: in: id
+ * @mask: MODIFY: KIWI_QP_ATTR_*, attributes not named are 0; QUERY: in 0, out KIWI_QP_ATTR_ALL
+ * @dest_qpn: 24 bits
+ * @sq_psn: 24 bits
+ * @rq_psn: 24 bits
+ * @access: KIWI_ACCESS_REMOTE_*
+ * @flow_label: 20 bits
+ * @udp_sport: 0 (the device chooses) or 0xc000..0xffff
+ * @state: KIWI_QPS_*
+ * @cur_state: KIWI_QPS_*
+ * @mtu: KIWI_MTU_*
+ * @port: 1..ports
+ * @timeout: 4.096 us * 2^n, 0 for none, at most 31
+ * @retry_cnt: 0..7
+ * @rnr_retry: 0..7, 7 for no end
+ * @min_rnr_timer: IBTA code 0..31
+ * @max_rd_atomic: 0..max_rd_atomic of the device
+ * @max_dest_rd_atomic: likewise
+ * @hop_limit: 0 is taken as 64
+ * @traffic_class: DSCP and ECN
+ * @sgid_index: below gids
+ * @dmac: destination MAC
+ * @rsvd: 0
+ * @dgid: destination GID
+ *
+ * Which transitions and attributes are allowed: firmware-abi/spec/snic.md, S-20.
+ */
+struct kiwi_snic_qp_modify {
+	__u32 size;
+	__u32 flags;
+	__u32 qp;
+	__u32 mask;
+	__u32 dest_qpn;
+	__u32 sq_psn;
+	__u32 rq_psn;
+	__u32 access;
+	__u32 flow_label;
+	__u16 udp_sport;
+	__u8 state;
+	__u8 cur_state;
+	__u8 mtu;
+	__u8 port;
+	__u8 timeout;
+	__u8 retry_cnt;
+	__u8 rnr_retry;
+	__u8 min_rnr_timer;
+	__u8 max_rd_atomic;
+	__u8 max_dest_rd_atomic;
+	__u8 hop_limit;
+	__u8 traffic_class;
+	__u8 sgid_index;
+	__u8 dmac[6];
+	__u8 rsvd[3];
+	__u8 dgid[16];
+};
+
+/* Events ----------------------------------------------------------------- */
+
+enum kiwi_snic_event_type {
+	KIWI_SNIC_EVENT_CQ_ERROR	= 1,	/* code: enum kiwi_cq_error */
+	KIWI_SNIC_EVENT_QP_ERROR	= 2,	/* code: enum kiwi_cqe_status */
+	KIWI_SNIC_EVENT_QP_ACCESS	= 3,	/* code: enum kiwi_cqe_status */
+	KIWI_SNIC_EVENT_QP_ESTABLISHED	= 4,
+	KIWI_SNIC_EVENT_QP_DRAINED	= 5,
+	KIWI_SNIC_EVENT_PORT_CHANGE	= 6,	/* id: port; code: enum kiwi_port_state */
+	KIWI_SNIC_EVENT_MR_REVOKED	= 7,	/* the exporter took the memory away */
+	KIWI_SNIC_EVENT_DEVICE_FATAL	= 8,	/* code: enum kiwi_reset_reason */
+	KIWI_SNIC_EVENT_LOST		= 9,	/* code: how many, 0 unknown */
+};
+
+/**
+ * struct kiwi_snic_event - read(2) gives whole events, as many as fit; poll(2) tells when
+ * @type: enum kiwi_snic_event_type
+ * @id: of the object, or port number
+ * @user_data: of the object
+ * @code: by type
+ * @rsvd: 0
+ *
+ * A file holds at most 256 unread events; more are counted in EVENT_LOST.
+ * read: EAGAIN with O_NONBLOCK when none; EINVAL when the buffer is smaller than
+ * one event; EIO or ENODEV, as ioctls, once all are read. poll: POLLHUP and POLLERR then.
+ */
+struct kiwi_snic_event {
+	__u32 type;
+	__u32 id;
+	__aligned_u64 user_data;
+	__u32 code;
+	__u32 rsvd;
+};
+
+#endif /* _UAPI_KIWI_SNIC_H */

@@ -54,8 +54,13 @@ static void kiwi_fw_handle_completion(struct kiwi_fw *fw, const struct kiwi_acq_
 	}
 }
 
-/* At most one pass: a device that goes on writing must not keep the CPU. */
-static void kiwi_fw_reap(struct kiwi_fw *fw)
+/*
+ * At most one pass: a device that goes on writing must not keep the CPU. One that says it
+ * has written what is not there is not armed again, or it would interrupt without end.
+ *
+ * Return: whether there was anything.
+ */
+static bool kiwi_fw_reap(struct kiwi_fw *fw)
 {
 	struct kiwi_fw_admin *admin = &fw->admin;
 	u32 size = BIT(admin->log2), n;
@@ -71,21 +76,27 @@ static void kiwi_fw_reap(struct kiwi_fw *fw)
 		kiwi_fw_handle_completion(fw, entry);
 		admin->ci++;
 	}
-	kiwi_fw_wr32(fw, KIWI_REG_ACQ_CI, admin->ci);
+	if (n)
+		kiwi_fw_wr32(fw, KIWI_REG_ACQ_CI, admin->ci);
+	return n;
 }
 
 /**
  * kiwi_fw_admin_irq() - the device says that there are completions
  * @fw: device
+ *
+ * Return: whether there were.
  */
-void kiwi_fw_admin_irq(struct kiwi_fw *fw)
+bool kiwi_fw_admin_irq(struct kiwi_fw *fw)
 {
 	struct kiwi_fw_admin *admin = &fw->admin;
 	unsigned long flags;
+	bool any;
 
 	spin_lock_irqsave(&admin->lock, flags);
-	kiwi_fw_reap(fw);
+	any = kiwi_fw_reap(fw);
 	spin_unlock_irqrestore(&admin->lock, flags);
+	return any;
 }
 
 /* Slots and their payloads ----------------------------------------------- */

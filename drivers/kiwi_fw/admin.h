@@ -94,7 +94,7 @@ int kiwi_fw_admin_start(struct kiwi_fw *fw);
 void kiwi_fw_admin_hold(struct kiwi_fw *fw);
 void kiwi_fw_admin_abort(struct kiwi_fw *fw, int error);
 void kiwi_fw_admin_stop(struct kiwi_fw *fw);
-void kiwi_fw_admin_irq(struct kiwi_fw *fw);
+bool kiwi_fw_admin_irq(struct kiwi_fw *fw);
 int kiwi_fw_status_errno(u16 status);
 
 #endif /* KIWI_FW_ADMIN_H */

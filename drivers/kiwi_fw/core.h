@@ -54,7 +54,7 @@ enum kiwi_fw_counter {
 /**
  * struct kiwi_fw_eq - an event queue
  * @fw: device
- * @lock: protects @active, @ci, @lost and the reading of @ring
+ * @lock: protects @active, @ci, @lost, @armed and the reading of @ring
  * @deliver: asynchronous queue: one deliverer at a time
  * @work: delivery that an interrupt should not do
  * @ring: entries, the device's from creation to reset
@@ -65,6 +65,7 @@ enum kiwi_fw_counter {
  * @log2: entries 2^n
  * @active: delivers events
  * @lost: events were lost since the last one delivered
+ * @armed: the device was told to interrupt, and has written nothing since
  * @sweep: completion queue: CQ number to go on with in telling everybody, 0: nothing to tell
  * @created: the device knows @number
  * @irq: the interrupt of @vector is requested
@@ -83,6 +84,7 @@ struct kiwi_fw_eq {
 	u8 log2;
 	bool active;
 	bool lost;
+	bool armed;
 	bool created;
 	bool irq;
 	unsigned long sweep;
@@ -202,8 +204,8 @@ int kiwi_fw_eqs_create(struct kiwi_fw *fw);
 void kiwi_fw_eqs_destroy(struct kiwi_fw *fw);
 void kiwi_fw_eqs_free(struct kiwi_fw *fw);
 void kiwi_fw_eqs_kick(struct kiwi_fw *fw);
-void kiwi_fw_async_irq(struct kiwi_fw_eq *eq);
-void kiwi_fw_comp_irq(struct kiwi_fw_eq *eq);
+bool kiwi_fw_async_irq(struct kiwi_fw_eq *eq);
+bool kiwi_fw_comp_irq(struct kiwi_fw_eq *eq);
 
 /* db.c */
 void kiwi_fw_db_init(struct kiwi_fw *fw);

@@ -45,6 +45,7 @@ static bool kiwi_fw_eq_pop(struct kiwi_fw_eq *eq, struct kiwi_eqe *copy)
 	dma_rmb();	/* the entry is older than its phase */
 	*copy = *eqe;
 	eq->ci++;
+	eq->armed = false;
 	kiwi_fw_count(eq->fw, KIWI_FW_EVENTS);
 	if (copy->flags & KIWI_EQE_OVERRUN) {
 		eq->lost = true;
@@ -59,6 +60,7 @@ static void kiwi_fw_eq_update(struct kiwi_fw_eq *eq, bool arm)
 	kiwi_fw_wr32(eq->fw, KIWI_REG_EQ_DB(eq->number),
 		     FIELD_PREP(KIWI_EQ_DB_CI, eq->ci & FIELD_MAX(KIWI_EQ_DB_CI)) |
 		     (arm ? KIWI_EQ_DB_ARM : 0));
+	eq->armed = arm;
 }
 
 /* Asynchronous events ------------------------------------------------------ */
@@ -122,15 +124,20 @@ static void kiwi_fw_async_work(struct work_struct *work)
 /**
  * kiwi_fw_async_irq() - there may be asynchronous events
  * @eq: of kind async
+ *
+ * Return: whether there are.
  */
-void kiwi_fw_async_irq(struct kiwi_fw_eq *eq)
+bool kiwi_fw_async_irq(struct kiwi_fw_eq *eq)
 {
 	unsigned long flags;
+	bool any;
 
 	spin_lock_irqsave(&eq->lock, flags);
-	if (eq->active && kiwi_fw_eq_peek(eq))
+	any = eq->active && kiwi_fw_eq_peek(eq);
+	if (any)
 		queue_work(eq->fw->wq, &eq->work);
 	spin_unlock_irqrestore(&eq->lock, flags);
+	return any;
 }
 
 /**
@@ -164,8 +171,13 @@ static void kiwi_fw_comp_event(struct kiwi_fw *fw, const struct kiwi_eqe *eqe)
 		kiwi_fw_count(fw, KIWI_FW_UNOWNED_COMPLETIONS);
 }
 
-/* Return: whether there is more to do. */
-static bool kiwi_fw_comp_poll(struct kiwi_fw_eq *eq)
+/*
+ * Arms only what is not armed: a device that says it has written what is not there would
+ * interrupt again at once, without end.
+ *
+ * @any: set if there was anything. Return: whether there is more to do.
+ */
+static bool kiwi_fw_comp_poll(struct kiwi_fw_eq *eq, bool *any)
 {
 	unsigned int budget = KIWI_FW_IRQ_BUDGET;
 	unsigned long flags;
@@ -183,9 +195,11 @@ static bool kiwi_fw_comp_poll(struct kiwi_fw_eq *eq)
 			eq->lost = false;
 			eq->sweep = 1;
 		}
-		kiwi_fw_eq_update(eq, budget);
+		if (!eq->armed)
+			kiwi_fw_eq_update(eq, budget);
 		more = !budget || eq->sweep;
 	}
+	*any = budget < KIWI_FW_IRQ_BUDGET;
 	spin_unlock_irqrestore(&eq->lock, flags);
 	return more;
 }
@@ -212,20 +226,26 @@ static void kiwi_fw_comp_sweep(struct kiwi_fw_eq *eq)
 static void kiwi_fw_comp_work(struct work_struct *work)
 {
 	struct kiwi_fw_eq *eq = container_of(work, struct kiwi_fw_eq, work);
+	bool any;
 
 	kiwi_fw_comp_sweep(eq);
-	if (kiwi_fw_comp_poll(eq))
+	if (kiwi_fw_comp_poll(eq, &any))
 		queue_work(eq->fw->wq, &eq->work);
 }
 
 /**
  * kiwi_fw_comp_irq() - there may be completion events
  * @eq: of kind completion
+ *
+ * Return: whether there were.
  */
-void kiwi_fw_comp_irq(struct kiwi_fw_eq *eq)
+bool kiwi_fw_comp_irq(struct kiwi_fw_eq *eq)
 {
-	if (kiwi_fw_comp_poll(eq))
+	bool any;
+
+	if (kiwi_fw_comp_poll(eq, &any))
 		queue_work(eq->fw->wq, &eq->work);
+	return any;
 }
 
 /**
@@ -326,6 +346,7 @@ static int kiwi_fw_eq_create(struct kiwi_fw_eq *eq, enum kiwi_eq_kind kind, u8 l
 	eq->log2 = min_t(u32, log2, fw->limits[KIWI_FW_EQ_LOG2]);
 	eq->ci = 0;
 	eq->lost = false;
+	eq->armed = false;
 	eq->sweep = 0;
 	eq->ring = dma_alloc_coherent(&fw->pdev->dev, kiwi_fw_eq_size(eq), &eq->dma, GFP_KERNEL);
 	if (!eq->ring)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Interrupts. Vector 0 serves management: command completions and asynchronous events.
- * Each other vector serves one event queue of completions.
+ * Each other vector serves one event queue of completions. The kernel turns off an interrupt
+ * that comes without end and without reason; the regular looks at the queues then go on.
  */
 #include <linux/cpumask.h>
 #include <linux/interrupt.h>
@@ -12,15 +13,14 @@ static irqreturn_t kiwi_fw_management_handler(int irq, void *data)
 {
 	struct kiwi_fw *fw = data;
 
-	kiwi_fw_admin_irq(fw);
-	kiwi_fw_async_irq(&fw->async);
-	return IRQ_HANDLED;
+	bool any = kiwi_fw_admin_irq(fw);
+
+	return IRQ_RETVAL(kiwi_fw_async_irq(&fw->async) || any);
 }
 
 static irqreturn_t kiwi_fw_comp_handler(int irq, void *data)
 {
-	kiwi_fw_comp_irq(data);
-	return IRQ_HANDLED;
+	return IRQ_RETVAL(kiwi_fw_comp_irq(data));
 }
 
 /**

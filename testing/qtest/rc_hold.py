@@ -234,6 +234,31 @@ class Requester(HoldCase):
             end.send_cqe(wr_id=behind)
             self.assertEqual(far.read(64, 3000), data)
 
+    def test_read_that_the_peer_stops(self):
+        """Answers to what lies behind it say nothing while it waits, and cost no retry."""
+        p = self.peer(retry=0, rnr_retry=1)
+        end, data = p.end, self.rng.randbytes(3000)
+        wr_id = end.read(end.mr, end.sge(0, 3000), off=9)
+        behind = end.write(end.mr, end.sge(0, 8))
+        p.expect(roce.READ_REQUEST, 2000)
+        p.expect(roce.WRITE_ONLY, 2003)
+        p.send(roce.READ_RESP_FIRST, 2000, data[:1024], syndrome=ACK, msn=1)
+        p.send(roce.ACK, 2001, syndrome=RNR | 25, msn=1)
+        for psn in (2001, 2003):
+            p.send(roce.ACK, psn, syndrome=ACK, msn=2)
+        p.silence(0.05)                 # it waits as long as it was told
+        p.expect(roce.READ_REQUEST, 2001, va=end.mr.iova + 9 + 1024, dma_len=3000 - 1024)
+        p.expect(roce.WRITE_ONLY, 2003)
+        p.send(roce.READ_RESP_FIRST, 2001, data[1024:2048], syndrome=ACK, msn=1)
+        p.send(roce.ACK, 2002, syndrome=RNR | 1, msn=1)     # progress was made: one more
+        p.expect(roce.READ_REQUEST, 2002, dma_len=3000 - 2048)
+        p.expect(roce.WRITE_ONLY, 2003)
+        p.send(roce.READ_RESP_ONLY, 2002, data[2048:], syndrome=ACK, msn=1)
+        p.send(roce.ACK, 2003, syndrome=ACK, msn=2)
+        end.send_cqe(wr_id=wr_id)
+        end.send_cqe(wr_id=behind)
+        self.assertEqual(end.mr.read(0, 3000), data)
+
     def test_answer_of_an_atomic(self):
         p = self.peer(retry=0, timeout=TIMEOUT)
         wr_id = p.end.fetch_add(p.end.mr, p.end.sge(24, 8, mr=p.far), 5)
@@ -325,11 +350,11 @@ class Requester(HoldCase):
 
         p = stand()
         p.end.reset()
-        p.far.resume()
         p.connect((1000, 3000))
+        wr_id = p.end.write(p.end.mr, p.end.sge(0, 8))
+        p.expect(roce.WRITE_ONLY, 3000)         # nothing waits any more
+        p.far.resume()
         p.silence(0.05)
-        wr_id = p.end.write(p.end.mr, p.end.sge(0, 8, mr=p.far))
-        p.expect(roce.WRITE_ONLY, 3000)
         p.send(roce.ACK, 3000, syndrome=ACK, msn=1)
         p.end.send_cqe(wr_id=wr_id)
 

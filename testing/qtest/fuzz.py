@@ -19,6 +19,10 @@ INTERESTING = [0, 1, 2, 3, 7, 8, 12, 13, 63, 64, 4095, 4096, 4097, 1 << 15, 1 <<
                (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 50, (1 << 63), (1 << 64) - 1]
 
 
+FLAGS = (abi.KIWI_QP_SQ_ONLY, abi.KIWI_QP_DB_RECORD,
+         abi.KIWI_QP_SQ_ONLY | abi.KIWI_QP_DB_RECORD)
+
+
 def leaves(name, at=0):
     """(offset, length) of every field of a structure."""
     for field, kind in abi.struct(name)._fields_:
@@ -125,7 +129,7 @@ def work(log):
         blkey = b.dev.reg_mr(b.pd, mem, 1 << 16)
         statuses = set()
         for _ in range(ROUNDS // 10):
-            qa, qb = a.qp(), b.qp()
+            qa, qb = (node.qp(flags=chance.choice((0, 0, *FLAGS))) for node in (a, b))
             quick = dict(timeout=6, retry_cnt=1, rnr_retry=1, mtu=chance.randrange(1, 6))
             to_rts(qa, a, b, qb.number, **quick)
             to_rts(qb, b, a, qa.number, **quick)
@@ -148,7 +152,14 @@ def work(log):
                                                 "kiwi_sge") + entry[32:]
                 qa.put_wqe(entry)
             qa.ring_sq(chance.choice((qa.sq_pi, qa.sq_pi, qa.sq_pi, chance.getrandbits(16))))
+            held = chance.choice(((), (), ((a, lkey),), ((b, rkey),), ((a, lkey), (b, blkey))))
+            for node, key in held:
+                node.dev.hold_mr(key)
             q.settle(0.003)
+            for node, key in held:
+                node.dev.resume_mr(key, mem, 1 << 16)
+            if held:
+                q.settle(0.003)
             for node in (a, b):
                 while node.cq.ready():
                     statuses.add(node.cq.take().status)

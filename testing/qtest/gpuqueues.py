@@ -3,9 +3,11 @@
 
 import abi
 from cqs import CI_READS, CQE_WRITES, nops
+from dma import Dma
 from doorbells import Counts
 from scenario import hosttest
-from snicdev import Node, connected, machine, pair, pbl, raddr, sge, to_rts, unpack, wqe
+from snicdev import (XPU_SLOT, Cq, Node, Qp, connected, machine, pair, pbl, raddr, sge, to_rts,
+                     unpack, wqe)
 
 NOWHERE = 1 << 50
 IGNORE = abi.KIWI_CQ_OVERRUN_IGNORE
@@ -507,6 +509,27 @@ def sq_only(log):
         dev.create_qp(node.pd, node.cq, node.page, flags=SQ_ONLY)
         dev.reset()
         assert dev.diag(abi.KIWI_DIAG_LIVE_QP) == 0
+
+
+@hosttest("model.gpuqueues.in-vram")
+def in_vram(log):
+    """All that GPU code looks at in its own memory: the device reaches nothing else but for it."""
+    with machine(more=[f"xpu,id=xpu0,addr={XPU_SLOT},vram-size=16M"], log=log) as q:
+        node = Node(q, 0)
+        place = iter(range(q.pci(XPU_SLOT).bar(abi.XPU_BAR_VRAM), 1 << 63, 1 << 16))
+
+        def alloc(_size, _align=4096):
+            return next(place)
+        cq = Cq(node.dev, node.eq, node.page, 0, LATEST, alloc=alloc)
+        qp = Qp(node.dev, node.pd, cq, node.page, flags=SQ_ONLY | DB_RECORD, alloc=alloc)
+        to_rts(qp, node, node, 1)
+        dma = Dma(node.dev)
+        nops(qp, 5, 60)
+        q.until(lambda: cq.latest().sq_index == 5, "CQE")
+        peer = abi.KIWI_DMA_PEER
+        dma.expect({(abi.KIWI_DMA_DB_RECORD, peer): (1, 8), (abi.KIWI_DMA_WQE, peer): (1, 5 * 64),
+                    (abi.KIWI_DMA_CQE, peer): (5, 5 * 64)})
+        assert (cq.latest().wr_id, cq.latest().flags) == (64, abi.KIWI_CQE_PHASE)
 
 
 @hosttest("model.gpuqueues.relaxed")

@@ -3,7 +3,7 @@
 # Gates of style: kernel, QEMU, documentation in the code.
 
 # Of testing/xpu, these are programs; the rest is the driver.
-xpu_program='testing/xpu/(xpu\.h|xpu_user\.c|xpu-selftest\.c)'
+xpu_program='testing/xpu/(xpu\.h|xpu_user\.c|.*selftest\.[ch])'
 
 user_code() {
 	tracked 'lib/*.[ch]' 'tools/*.[ch]' 'testing/*.[ch]' |

@@ -23,7 +23,7 @@ def held_well(vm):
 
 
 @scenario("xpu.selftest", kernel=KERNELS, topology="xpus", iommu=["off", "on"],
-          props={"xpu0": {"copy-timeout-ms": 5000}}, covers=[9, 12, 18, 19])
+          props={"xpu0": {"copy-timeout-ms": 5000, "trap-freed": "on"}}, covers=[9, 12, 18, 19])
 def selftest(vm):
     """The driver keeps to its uapi; the module goes when its last user has gone."""
     vm.load("xpu")

@@ -164,13 +164,72 @@ void xpu_buf_revoke(struct xpu_buf *buf)
 	dma_resv_assert_held(buf->dmabuf->resv);
 	if (!store)
 		return;
-	buf->store = NULL;
+	WRITE_ONCE(buf->store, NULL);	/* then exec.lock: a launch sees it, or is seen */
+	xpu_exec_withdraw(buf->xdev, buf);
 	if (xpu_buf_quiesce(buf))
 		dev_warn_ratelimited(&buf->xdev->pdev->dev,
 				     "importer still uses a revoked buffer of %zu bytes\n",
 				     buf->dmabuf->size);
 	xpu_buf_zap(buf);
 	xpu_store_put(store);
+}
+
+static int xpu_buf_pin(struct xpu_buf *buf, u64 *start)
+{
+	int ret;
+
+	dma_resv_assert_held(buf->dmabuf->resv);
+	ret = xpu_buf_move(buf, XPU_PLACE_VRAM);
+	if (ret)
+		return ret;
+	if (buf->store->chunk != buf->store->size)
+		return -EINVAL;
+	buf->pins++;
+	*start = buf->store->node->start;
+	return 0;
+}
+
+/**
+ * xpu_buf_hold() - keep a buffer in VRAM, for the execution engine
+ * @xdev: device
+ * @fd: descriptor of a buffer that is not scattered
+ * @start: set to where in VRAM it begins
+ *
+ * It may be revoked all the same: whoever gives @start to the engine checks @store under
+ * exec.lock, and is told by xpu_exec_withdraw() later.
+ *
+ * Return: the buffer, referenced, for xpu_buf_drop(), or an ERR_PTR.
+ */
+struct xpu_buf *xpu_buf_hold(struct xpu_device *xdev, int fd, u64 *start)
+{
+	struct dma_buf *dmabuf = dma_buf_get(fd);
+	struct xpu_buf *buf;
+	int ret = -EINVAL;
+
+	if (IS_ERR(dmabuf))
+		return ERR_CAST(dmabuf);
+	buf = xpu_buf_of(xdev, dmabuf);
+	if (buf)
+		ret = dma_resv_lock_interruptible(dmabuf->resv, NULL);
+	if (!ret) {
+		ret = xpu_buf_pin(buf, start);
+		dma_resv_unlock(dmabuf->resv);
+	}
+	if (ret) {
+		dma_buf_put(dmabuf);
+		return ERR_PTR(ret);
+	}
+	return buf;
+}
+
+void xpu_buf_drop(struct xpu_buf *buf)
+{
+	struct dma_buf *dmabuf = buf->dmabuf;
+
+	dma_resv_lock(dmabuf->resv, NULL);
+	buf->pins--;
+	dma_resv_unlock(dmabuf->resv);
+	dma_buf_put(dmabuf);
 }
 
 void xpu_buf_query(struct xpu_buf *buf, struct xpu_query_buf *query)

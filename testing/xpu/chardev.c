@@ -13,6 +13,7 @@
 
 static dev_t xpu_devt;
 static DEFINE_IDA(xpu_minors);
+static DEFINE_IDA(xpu_contexts);
 
 static struct class xpu_class = {
 	.name = "xpu",
@@ -27,6 +28,11 @@ static struct class xpu_class = {
  * @op: XPU_EVICT, XPU_RETURN, XPU_REVOKE
  * @copy: XPU_COPY
  * @fail: XPU_FAIL_NEXT_MAP
+ * @import: XPU_DOORBELL_IMPORT
+ * @object: XPU_DOORBELL_RELEASE, XPU_QUEUE_REMOVE, XPU_STOP
+ * @add: XPU_QUEUE_ADD
+ * @launch: XPU_LAUNCH
+ * @wait: XPU_WAIT
  * @made: XPU_ALLOC: gets the descriptor when the caller has its number
  */
 struct xpu_call {
@@ -38,12 +44,18 @@ struct xpu_call {
 		struct xpu_buf_op op;
 		struct xpu_copy copy;
 		struct xpu_fail_next_map fail;
+		struct xpu_doorbell_import import;
+		struct xpu_object object;
+		struct xpu_queue_add add;
+		struct xpu_launch launch;
+		struct xpu_wait wait;
 	};
 	struct dma_buf *made;
 };
 
-static int xpu_ioctl_query(struct xpu_device *xdev, struct xpu_call *call)
+static int xpu_ioctl_query(struct xpu_file *file, struct xpu_call *call)
 {
+	struct xpu_device *xdev = file->xdev;
 	struct xpu_query *query = &call->query;
 
 	if (query->flags)
@@ -55,6 +67,8 @@ static int xpu_ioctl_query(struct xpu_device *xdev, struct xpu_call *call)
 		query->features |= XPU_FEATURE_MOVE_NOTIFY;
 	if (IS_ENABLED(CONFIG_PCI_P2PDMA))
 		query->features |= XPU_FEATURE_P2P_DISTANCE;
+	if (xdev->vram.trap)
+		query->features |= XPU_FEATURE_TRAP;
 	return xpu_engine_query(&xdev->engine, query);
 }
 
@@ -71,8 +85,9 @@ static int xpu_alloc_check(const struct xpu_alloc *alloc)
 	return 0;
 }
 
-static int xpu_ioctl_alloc(struct xpu_device *xdev, struct xpu_call *call)
+static int xpu_ioctl_alloc(struct xpu_file *file, struct xpu_call *call)
 {
+	struct xpu_device *xdev = file->xdev;
 	struct xpu_alloc *alloc = &call->alloc;
 	struct xpu_buf *buf;
 	int ret, fd;
@@ -122,13 +137,13 @@ static void xpu_unlock_buf(struct xpu_buf *buf)
 	dma_buf_put(dmabuf);
 }
 
-static int xpu_ioctl_query_buf(struct xpu_device *xdev, struct xpu_call *call)
+static int xpu_ioctl_query_buf(struct xpu_file *file, struct xpu_call *call)
 {
 	struct xpu_buf *buf;
 
 	if (call->query_buf.flags)
 		return -EINVAL;
-	buf = xpu_lock_buf(xdev, call->query_buf.fd);
+	buf = xpu_lock_buf(file->xdev, call->query_buf.fd);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	xpu_buf_query(buf, &call->query_buf);
@@ -151,23 +166,23 @@ static int xpu_ioctl_move(struct xpu_device *xdev, const struct xpu_buf_op *op, 
 	return ret;
 }
 
-static int xpu_ioctl_evict(struct xpu_device *xdev, struct xpu_call *call)
+static int xpu_ioctl_evict(struct xpu_file *file, struct xpu_call *call)
 {
-	return xpu_ioctl_move(xdev, &call->op, XPU_PLACE_SYSTEM);
+	return xpu_ioctl_move(file->xdev, &call->op, XPU_PLACE_SYSTEM);
 }
 
-static int xpu_ioctl_return(struct xpu_device *xdev, struct xpu_call *call)
+static int xpu_ioctl_return(struct xpu_file *file, struct xpu_call *call)
 {
-	return xpu_ioctl_move(xdev, &call->op, XPU_PLACE_VRAM);
+	return xpu_ioctl_move(file->xdev, &call->op, XPU_PLACE_VRAM);
 }
 
-static int xpu_ioctl_revoke(struct xpu_device *xdev, struct xpu_call *call)
+static int xpu_ioctl_revoke(struct xpu_file *file, struct xpu_call *call)
 {
 	struct xpu_buf *buf;
 
 	if (call->op.flags || call->op.reserved)
 		return -EINVAL;
-	buf = xpu_lock_buf(xdev, call->op.fd);
+	buf = xpu_lock_buf(file->xdev, call->op.fd);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	xpu_buf_revoke(buf);
@@ -175,24 +190,67 @@ static int xpu_ioctl_revoke(struct xpu_device *xdev, struct xpu_call *call)
 	return 0;
 }
 
-static int xpu_ioctl_copy(struct xpu_device *xdev, struct xpu_call *call)
+static int xpu_ioctl_copy(struct xpu_file *file, struct xpu_call *call)
 {
-	return xpu_copy(xdev, &call->copy);
+	return xpu_copy(file->xdev, &call->copy);
 }
 
-static int xpu_ioctl_fail_next_map(struct xpu_device *xdev, struct xpu_call *call)
+static int xpu_ioctl_fail_next_map(struct xpu_file *file, struct xpu_call *call)
 {
 	struct xpu_buf *buf;
 
 	if (call->fail.flags || call->fail.error > MAX_ERRNO)
 		return -EINVAL;
-	buf = xpu_lock_buf(xdev, call->fail.fd);
+	buf = xpu_lock_buf(file->xdev, call->fail.fd);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	buf->fail_armed = true;
 	buf->fail_error = call->fail.error;
 	xpu_unlock_buf(buf);
 	return 0;
+}
+
+static int xpu_ioctl_doorbell_import(struct xpu_file *file, struct xpu_call *call)
+{
+	return xpu_doorbell_import(file, &call->import);
+}
+
+static int xpu_ioctl_queue_add(struct xpu_file *file, struct xpu_call *call)
+{
+	return xpu_queue_add(file, &call->add);
+}
+
+static int xpu_ioctl_launch(struct xpu_file *file, struct xpu_call *call)
+{
+	return xpu_kernel_launch(file, &call->launch);
+}
+
+static int xpu_ioctl_wait(struct xpu_file *file, struct xpu_call *call)
+{
+	return xpu_kernel_wait(file, &call->wait);
+}
+
+static int xpu_ioctl_object(struct xpu_file *file, const struct xpu_object *object,
+			    int (*fn)(struct xpu_file *file, u32 number))
+{
+	if (object->flags || object->reserved)
+		return -EINVAL;
+	return fn(file, object->number);
+}
+
+static int xpu_ioctl_doorbell_release(struct xpu_file *file, struct xpu_call *call)
+{
+	return xpu_ioctl_object(file, &call->object, xpu_doorbell_release);
+}
+
+static int xpu_ioctl_queue_remove(struct xpu_file *file, struct xpu_call *call)
+{
+	return xpu_ioctl_object(file, &call->object, xpu_queue_remove);
+}
+
+static int xpu_ioctl_stop(struct xpu_file *file, struct xpu_call *call)
+{
+	return xpu_ioctl_object(file, &call->object, xpu_kernel_stop);
 }
 
 /**
@@ -202,7 +260,7 @@ static int xpu_ioctl_fail_next_map(struct xpu_device *xdev, struct xpu_call *cal
  * @min_size: of the argument in version 1
  */
 struct xpu_ioctl {
-	int (*fn)(struct xpu_device *xdev, struct xpu_call *call);
+	int (*fn)(struct xpu_file *file, struct xpu_call *call);
 	u32 size;
 	u32 min_size;
 };
@@ -223,6 +281,14 @@ static const struct xpu_ioctl xpu_ioctls[] = {
 	XPU_IOCTL(XPU_REVOKE, xpu_ioctl_revoke, struct xpu_buf_op, reserved),
 	XPU_IOCTL(XPU_COPY, xpu_ioctl_copy, struct xpu_copy, length),
 	XPU_IOCTL(XPU_FAIL_NEXT_MAP, xpu_ioctl_fail_next_map, struct xpu_fail_next_map, error),
+	XPU_IOCTL(XPU_DOORBELL_IMPORT, xpu_ioctl_doorbell_import, struct xpu_doorbell_import,
+		  length),
+	XPU_IOCTL(XPU_DOORBELL_RELEASE, xpu_ioctl_doorbell_release, struct xpu_object, reserved),
+	XPU_IOCTL(XPU_QUEUE_ADD, xpu_ioctl_queue_add, struct xpu_queue_add, reserved),
+	XPU_IOCTL(XPU_QUEUE_REMOVE, xpu_ioctl_queue_remove, struct xpu_object, reserved),
+	XPU_IOCTL(XPU_LAUNCH, xpu_ioctl_launch, struct xpu_launch, buffer_fd),
+	XPU_IOCTL(XPU_WAIT, xpu_ioctl_wait, struct xpu_wait, time_ns),
+	XPU_IOCTL(XPU_STOP, xpu_ioctl_stop, struct xpu_object, reserved),
 };
 
 static const struct xpu_ioctl *xpu_find_ioctl(unsigned int cmd)
@@ -233,14 +299,15 @@ static const struct xpu_ioctl *xpu_find_ioctl(unsigned int cmd)
 	return &xpu_ioctls[_IOC_NR(cmd)];
 }
 
-static int xpu_ioctl_run(struct xpu_device *xdev, const struct xpu_ioctl *ioctl,
+static int xpu_ioctl_run(struct xpu_file *file, const struct xpu_ioctl *ioctl,
 			 struct xpu_call *call)
 {
+	struct xpu_device *xdev = file->xdev;
 	int ret = -ENODEV;
 
 	down_read(&xdev->unplug_lock);
 	if (!xdev->unplugged)
-		ret = ioctl->fn(xdev, call);
+		ret = ioctl->fn(file, call);
 	up_read(&xdev->unplug_lock);
 	return ret;
 }
@@ -287,15 +354,38 @@ static long xpu_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return xpu_ioctl_reply(&call, user, min(size, ioctl->size));
 }
 
-static int xpu_open(struct inode *inode, struct file *file)
+static int xpu_open(struct inode *inode, struct file *filp)
 {
-	file->private_data = container_of(inode->i_cdev, struct xpu_device, cdev);
+	struct xpu_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	int context;
+
+	if (!file)
+		return -ENOMEM;
+	context = ida_alloc(&xpu_contexts, GFP_KERNEL);
+	if (context < 0) {
+		kfree(file);
+		return context;
+	}
+	file->xdev = container_of(inode->i_cdev, struct xpu_device, cdev);
+	file->context = context;
+	filp->private_data = file;
+	return 0;
+}
+
+static int xpu_release(struct inode *inode, struct file *filp)
+{
+	struct xpu_file *file = filp->private_data;
+
+	xpu_exec_close(file);
+	ida_free(&xpu_contexts, file->context);
+	kfree(file);
 	return 0;
 }
 
 static const struct file_operations xpu_fops = {
 	.owner = THIS_MODULE,
 	.open = xpu_open,
+	.release = xpu_release,
 	.unlocked_ioctl = xpu_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.llseek = noop_llseek,
@@ -366,5 +456,6 @@ void xpu_chardev_exit(void)
 {
 	class_unregister(&xpu_class);
 	unregister_chrdev_region(xpu_devt, XPU_MINORS);
+	ida_destroy(&xpu_contexts);
 	ida_destroy(&xpu_minors);
 }

@@ -170,6 +170,16 @@ int xpu_engine_query(struct xpu_engine *engine, struct xpu_query *query)
 		query->dma_write_bytes = xpu_engine_counter(engine, XPU_CNT_DMA_WRITE_BYTES);
 		query->dma_errors = xpu_engine_counter(engine, XPU_CNT_DMA_ERRORS);
 		query->commands = xpu_engine_counter(engine, XPU_CNT_COMMANDS);
+		query->kernels = xpu_engine_counter(engine, XPU_CNT_KERNELS);
+		query->kernel_commands = xpu_engine_counter(engine, XPU_CNT_KERNEL_COMMANDS);
+		query->kernel_faults = xpu_engine_counter(engine, XPU_CNT_FAULTS);
+		query->wqes = xpu_engine_counter(engine, XPU_CNT_WQES);
+		query->doorbells = xpu_engine_counter(engine, XPU_CNT_DOORBELLS);
+		query->doorbells_lost = xpu_engine_counter(engine, XPU_CNT_DOORBELLS_LOST);
+		query->proxy_rings = xpu_engine_counter(engine, XPU_CNT_PROXY_RINGS);
+		query->polls = xpu_engine_counter(engine, XPU_CNT_POLLS);
+		query->stale_reads = xpu_engine_counter(engine, XPU_CNT_STALE_READS);
+		query->stale_writes = xpu_engine_counter(engine, XPU_CNT_STALE_WRITES);
 		query->resets = readl(engine->regs + XPU_REG_RESETS);
 		if (query->resets == XPU_ALL_ONES)
 			ret = -ENODEV;

@@ -17,6 +17,14 @@ static irqreturn_t xpu_irq_copy(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
+static irqreturn_t xpu_irq_exec(int irq, void *data)
+{
+	struct xpu_device *xdev = data;
+
+	xpu_exec_irq(&xdev->exec);
+	return IRQ_HANDLED;
+}
+
 static int xpu_check_identity(struct pci_dev *pdev, void __iomem *regs)
 {
 	u32 magic = readl(regs + XPU_REG_MAGIC), version = readl(regs + XPU_REG_VERSION);
@@ -45,12 +53,22 @@ static int xpu_init_irqs(struct xpu_device *xdev)
 		return ret;
 	ret = request_irq(pci_irq_vector(pdev, XPU_VECTOR_COPY), xpu_irq_copy, 0, "xpu-copy", xdev);
 	if (ret)
-		pci_free_irq_vectors(pdev);
+		goto err_vectors;
+	ret = request_irq(pci_irq_vector(pdev, XPU_VECTOR_EXEC), xpu_irq_exec, 0, "xpu-exec", xdev);
+	if (ret)
+		goto err_copy;
+	return 0;
+
+err_copy:
+	free_irq(pci_irq_vector(pdev, XPU_VECTOR_COPY), xdev);
+err_vectors:
+	pci_free_irq_vectors(pdev);
 	return ret;
 }
 
 static void xpu_fini_irqs(struct xpu_device *xdev)
 {
+	free_irq(pci_irq_vector(xdev->pdev, XPU_VECTOR_EXEC), xdev);
 	free_irq(pci_irq_vector(xdev->pdev, XPU_VECTOR_COPY), xdev);
 	pci_free_irq_vectors(xdev->pdev);
 }
@@ -81,9 +99,10 @@ static int xpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = xpu_engine_init(xdev, regs);
 	if (ret)
 		goto err_unmap;
+	xpu_exec_init(xdev, regs);
 	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 	xpu_vram_init(&xdev->vram, pci_resource_start(pdev, XPU_BAR_VRAM),
-		      pci_resource_len(pdev, XPU_BAR_VRAM));
+		      pci_resource_len(pdev, XPU_BAR_VRAM), regs);
 	ret = xpu_init_irqs(xdev);
 	if (ret)
 		goto err_vram;
@@ -113,15 +132,17 @@ err_put:
 }
 
 /*
- * Ends what runs and takes buffers away. With the engine stopped ioctls end soon; the
- * lock waits for them, so that each buffer they made is among those revoked.
+ * Ends what runs and takes doorbells and buffers away. With the engines stopped ioctls end
+ * soon; the lock waits for them, so that each buffer they made is among those revoked.
  */
 static void xpu_stop(struct xpu_device *xdev, bool unplug)
 {
 	xpu_engine_stop(&xdev->engine, unplug ? -ENODEV : -EAGAIN);
+	xpu_exec_stop(xdev, unplug ? -ENODEV : -EAGAIN);
 	down_write(&xdev->unplug_lock);
 	xdev->unplugged = unplug;
 	up_write(&xdev->unplug_lock);
+	xpu_doorbells_unmap(xdev);
 	xpu_revoke_all(xdev, !unplug);
 }
 
@@ -160,6 +181,7 @@ static void xpu_reset_done(struct pci_dev *pdev)
 	struct xpu_device *xdev = pci_get_drvdata(pdev);
 
 	xpu_engine_start(&xdev->engine);
+	xpu_exec_start(&xdev->exec);
 }
 
 static pci_ers_result_t xpu_error_detected(struct pci_dev *pdev, pci_channel_state_t state)

@@ -4,6 +4,7 @@
  * freeing needs no memory.
  */
 #include <linux/io.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/log2.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -55,6 +56,17 @@ static bool xpu_vram_place(struct xpu_vram *vram, struct xpu_vram_node *node, u6
 	return best;
 }
 
+/* So that a peer that still uses freed VRAM is found out. */
+static void xpu_vram_tell(struct xpu_vram *vram, u64 start, u64 size, u32 what)
+{
+	lockdep_assert_held(&vram->lock);
+	if (!vram->trap)
+		return;
+	lo_hi_writeq(start, vram->trap + XPU_REG_TRAP_START);
+	lo_hi_writeq(size, vram->trap + XPU_REG_TRAP_LENGTH);
+	writel(what, vram->trap + XPU_REG_TRAP_CTRL);
+}
+
 /**
  * xpu_vram_alloc() - allocate one range
  * @vram: allocator
@@ -81,6 +93,7 @@ struct xpu_vram_node *xpu_vram_alloc(struct xpu_vram *vram, u64 size)
 	for (i = 0; i < ARRAY_SIZE(aligns); i++) {
 		if (xpu_vram_place(vram, node, aligns[i])) {
 			vram->free -= size;
+			xpu_vram_tell(vram, node->start, size, XPU_TRAP_ALLOCATED);
 			mutex_unlock(&vram->lock);
 			return node;
 		}
@@ -95,6 +108,7 @@ void xpu_vram_free(struct xpu_vram *vram, struct xpu_vram_node *node)
 	mutex_lock(&vram->lock);
 	list_del(&node->link);
 	vram->free += node->size;
+	xpu_vram_tell(vram, node->start, node->size, XPU_TRAP_FREED);
 	mutex_unlock(&vram->lock);
 	kfree(node);
 }
@@ -115,13 +129,26 @@ void xpu_vram_usage(struct xpu_vram *vram, u64 *free, u64 *largest)
 	mutex_unlock(&vram->lock);
 }
 
-void xpu_vram_init(struct xpu_vram *vram, phys_addr_t base, u64 size)
+/**
+ * xpu_vram_init() - all is free
+ * @vram: allocator
+ * @base: CPU physical address of the BAR
+ * @size: bytes
+ * @regs: registers of the device, used until xpu_vram_fini()
+ */
+void xpu_vram_init(struct xpu_vram *vram, phys_addr_t base, u64 size, void __iomem *regs)
 {
 	vram->base = base;
 	vram->size = size;
 	vram->free = size;
 	mutex_init(&vram->lock);
 	INIT_LIST_HEAD(&vram->nodes);
+	if (readl(regs + XPU_REG_CAPS) & XPU_CAP_TRAP) {
+		mutex_lock(&vram->lock);
+		vram->trap = regs;
+		xpu_vram_tell(vram, 0, size, XPU_TRAP_FREED);
+		mutex_unlock(&vram->lock);
+	}
 	/* Without these the CPU sees VRAM uncached: slower, not wrong. */
 	vram->wc_reserved = !arch_io_reserve_memtype_wc(base, size);
 	vram->wc_cookie = arch_phys_wc_add(base, size);
@@ -130,6 +157,9 @@ void xpu_vram_init(struct xpu_vram *vram, phys_addr_t base, u64 size)
 /* Buffers may outlive the driver's hold on the device; their ranges are freed later. */
 void xpu_vram_fini(struct xpu_vram *vram)
 {
+	mutex_lock(&vram->lock);
+	vram->trap = NULL;
+	mutex_unlock(&vram->lock);
 	arch_phys_wc_del(vram->wc_cookie);
 	if (vram->wc_reserved)
 		arch_io_free_memtype_wc(vram->base, vram->size);

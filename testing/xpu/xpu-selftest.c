@@ -23,44 +23,43 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "xpu.h"
-
-#define KIB	1024UL
-#define MIB	(1024 * KIB)
-#define GIB	(1024 * MIB)
-#define PAGE	(4 * KIB)
+#include "selftest.h"
 
 #define UNPLUG_SECONDS	120
+#define SKIPPED		77	/* exit status */
 
-static int xpu, peer = -1;
+int xpu, peer = -1;
 static sigjmp_buf bus_jump;
 
-#define CHECK(cond)	check(cond, #cond, __LINE__)
-#define EQUAL(a, b)	equal(a, b, #a " == " #b, __LINE__)
-
-static void fail(int line)
+static void fail(const char *file, int line)
 {
-	printf(" (xpu-selftest.c:%d)\n", line);
+	printf(" (%s:%d)\n", file, line);
 	exit(1);
 }
 
-static void check(bool ok, const char *what, int line)
+void check(bool ok, const char *what, const char *file, int line)
 {
 	if (ok)
 		return;
 	printf("  failed: %s", what);
-	fail(line);
+	fail(file, line);
 }
 
-static void equal(long long a, long long b, const char *what, int line)
+void equal(long long a, long long b, const char *what, const char *file, int line)
 {
 	if (a == b)
 		return;
 	printf("  failed: %s: %lld, %lld", what, a, b);
-	fail(line);
+	fail(file, line);
 }
 
-static int alloc(uint64_t length, uint32_t chunk)
+void skip(const char *why)
+{
+	printf("  skipped: %s\n", why);
+	exit(SKIPPED);
+}
+
+int alloc(uint64_t length, uint32_t chunk)
 {
 	int fd = xpu_alloc(xpu, length, chunk, 0);
 
@@ -68,7 +67,7 @@ static int alloc(uint64_t length, uint32_t chunk)
 	return fd;
 }
 
-static void *map(int buf, size_t length)
+void *map(int buf, size_t length)
 {
 	void *p = xpu_map(buf, length);
 
@@ -84,7 +83,7 @@ static void *memory(size_t length)
 	return p;
 }
 
-static struct xpu_query device(int fd)
+struct xpu_query device(int fd)
 {
 	struct xpu_query query;
 
@@ -92,7 +91,7 @@ static struct xpu_query device(int fd)
 	return query;
 }
 
-static struct xpu_query_buf state(int buf)
+struct xpu_query_buf state(int buf)
 {
 	struct xpu_query_buf query;
 
@@ -615,13 +614,42 @@ static void test_dma_error(void)
 	close(buf);
 }
 
+/* The CPU looks into VRAM that is free: nobody else here has an address of it. */
+static void test_trap(void)
+{
+	struct xpu_query before = device(xpu);
+	volatile uint8_t *vram;
+	int fd, buf;
+
+	if (!(before.features & XPU_FEATURE_TRAP))
+		skip("the device has no trap");
+	EQUAL(before.stale_reads + before.stale_writes, 0);	/* of all tests before */
+	fd = open("/sys/class/xpu/xpu0/device/resource2", O_RDWR | O_CLOEXEC);
+	vram = mmap(NULL, before.vram_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(vram != MAP_FAILED);
+	buf = alloc(before.vram_size, 0);
+	EQUAL(vram[PAGE], 0);
+	vram[PAGE] = 7;
+	EQUAL(vram[PAGE], 7);
+	EQUAL(device(xpu).stale_reads + device(xpu).stale_writes, 0);
+	close(buf);
+	EQUAL(vram[PAGE], 0xff);
+	vram[PAGE] = 8;
+	EQUAL(device(xpu).stale_reads, 1);
+	EQUAL(device(xpu).stale_writes, 1);
+	munmap((void *)vram, before.vram_size);
+	close(fd);
+}
+
 /* Waits for the device to go, then uses all that it held of it. */
 static int unplug(void)
 {
 	const size_t length = 4 * MIB;
 	int vram = alloc(length, 0), system = alloc(length, 0), idle = alloc(length, 0);
 	uint32_t *a = map(vram, length), *b = map(system, length);
+	uint32_t kernel = forever();
 	struct xpu_query query;
+	struct xpu_wait wait;
 	int ret = 0;
 
 	fill(a, length, 14);
@@ -641,6 +669,7 @@ static int unplug(void)
 	CHECK(bus_error(a));
 	CHECK(bus_error(b));
 	CHECK(bus_error(map(idle, length)));
+	EQUAL(xpu_wait(xpu, kernel, 0, &wait), -ENODEV);
 	EQUAL(xpu_alloc(xpu, PAGE, 0, 0), -ENODEV);
 	EQUAL(xpu_evict(xpu, vram), -ENODEV);
 	EQUAL(xpu_read(xpu, &ret, vram, 0, sizeof(ret)), -ENODEV);
@@ -662,6 +691,8 @@ static int reset(void)
 	int vram = alloc(length, 0), system = alloc(length, 0), fd;
 	uint32_t *a = map(vram, length), *b = map(system, length);
 	unsigned int resets = device(xpu).resets;
+	uint32_t kernel = forever();
+	struct xpu_wait wait;
 
 	fill(a, length, 17);
 	fill(b, length, 18);
@@ -670,6 +701,9 @@ static int reset(void)
 	EQUAL(write(fd, "1", 1), 1);
 	close(fd);
 	EQUAL(device(xpu).resets, resets + 1);
+	EQUAL(xpu_wait(xpu, kernel, 0, &wait), 0);
+	EQUAL(wait.state, XPU_EX_FAILED);
+	EQUAL(wait.fault, XPU_FAULT_RESET);
 	EQUAL(state(vram).placement, XPU_PLACE_REVOKED);
 	CHECK(bus_error(a));
 	CHECK(filled(b, length, 18));
@@ -698,9 +732,19 @@ static const struct test {
 	{ "fork", test_fork, false },
 	{ "move-while-mapped", test_move_while_mapped, false },
 	{ "dma-error", test_dma_error, false },
+	{ "kernel-arguments", test_kernel_arguments, false },
+	{ "kernel-local", test_kernel_local, false },
+	{ "kernel-faults", test_kernel_faults, false },
+	{ "kernel-life", test_kernel_life, false },
+	{ "kernel-memory", test_kernel_memory, false },
+	{ "queue-arguments", test_queue_arguments, true },
+	{ "queue-proxy", test_queue_proxy, false },
+	{ "queue-doorbell", test_queue_doorbell, true },
+	{ "queue-revoked", test_queue_revoked, true },
 	{ "peer", test_peer, true },
 	{ "peer-without-p2p", test_peer_without_p2p, true },
 	{ "peer-errors", test_peer_errors, true },
+	{ "trap", test_trap, false },
 };
 
 static bool wanted(const char *name, int argc, char **argv)
@@ -711,8 +755,11 @@ static bool wanted(const char *name, int argc, char **argv)
 	return argc == 1;
 }
 
-/* In a process of its own, whose end gives back what a failed test had open. */
-static bool passes(const struct test *test)
+/*
+ * In a process of its own, whose end gives back what a failed test had open; with a file of
+ * its own, which owns kernels, queues and doorbells.
+ */
+static int run(const struct test *test)
 {
 	int status;
 	pid_t pid;
@@ -720,10 +767,14 @@ static bool passes(const struct test *test)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
+		close(xpu);
+		xpu = xpu_open(0);
 		test->run();
 		exit(0);
 	}
-	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return 1;
+	return WEXITSTATUS(status);
 }
 
 int main(int argc, char **argv)
@@ -743,17 +794,19 @@ int main(int argc, char **argv)
 
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		const struct test *test = &tests[i];
-		const char *verdict = "ok";
+		const char *verdict = "FAILED";
+		int status;
 
 		if (!wanted(test->name, argc, argv))
 			continue;
-		if (test->needs_peer && peer < 0) {
-			verdict = "skipped, no /dev/xpu1";
-			skipped++;
-		} else if (passes(test)) {
+		status = test->needs_peer && peer < 0 ? SKIPPED : run(test);
+		if (!status) {
+			verdict = "ok";
 			passed++;
+		} else if (status == SKIPPED) {
+			verdict = peer < 0 ? "skipped, no /dev/xpu1" : "skipped";
+			skipped++;
 		} else {
-			verdict = "FAILED";
 			failed++;
 		}
 		printf("%s: %s\n", test->name, verdict);

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "xpu_cmd.h"
+#include "xpu_regs.h"	/* states and faults of kernels */
 #include "xpu_uapi.h"
 
 /* Opens /dev/xpuINDEX. */
@@ -31,5 +33,22 @@ int xpu_copy(int xpu, int dst, uint64_t dst_offset, int src, uint64_t src_offset
 	     uint64_t length, uint32_t flags);
 int xpu_write(int xpu, int dst, uint64_t dst_offset, const void *src, uint64_t length);
 int xpu_read(int xpu, void *dst, int src, uint64_t src_offset, uint64_t length);
+
+/* A window that kernels may write to; the number of it, which xpu_doorbell_release() takes. */
+int xpu_doorbell_import(int xpu, int dmabuf, uint64_t *length);
+int xpu_doorbell_release(int xpu, unsigned int doorbell);
+
+/* The number of the queue, which commands name; add->size is set here. */
+int xpu_queue_add(int xpu, struct xpu_queue_add *add);
+int xpu_queue_remove(int xpu, unsigned int queue);
+
+/*
+ * Runs the commands at the start of list, count of them for each thread. Commands name
+ * buffers by their place among bufs. Gives the number of the kernel, for xpu_wait().
+ */
+int xpu_launch(int xpu, int list, uint32_t count, uint32_t threads, const int *bufs,
+	       unsigned int nbufs, uint32_t timeout_us, uint32_t *kernel);
+int xpu_wait(int xpu, uint32_t kernel, uint32_t timeout_ms, struct xpu_wait *wait);
+int xpu_stop(int xpu, uint32_t kernel);
 
 #endif /* XPU_H */

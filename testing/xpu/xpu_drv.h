@@ -2,8 +2,8 @@
 /*
  * xpu: the driver of the stand-in accelerator, internal interfaces.
  *
- * Lock order: unplug_lock, bufs_lock, reservation lock of a buffer (mmap_lock is
- * outside it), vram.lock or engine.lock.
+ * Lock order: unplug_lock, bufs_lock or import_lock, reservation lock of a DMA-buf
+ * (mmap_lock is outside it), vram.lock or engine.lock or exec.lock.
  */
 #ifndef XPU_DRV_H
 #define XPU_DRV_H
@@ -23,6 +23,7 @@
 
 #include <kiwi/compat.h>
 
+#include "xpu_cmd.h"
 #include "xpu_regs.h"
 #include "xpu_uapi.h"
 
@@ -41,6 +42,7 @@
  * @nodes: allocated ranges by address; what lies between them is free
  * @wc_cookie: of arch_phys_wc_add()
  * @wc_reserved: the memory type of the BAR is reserved
+ * @trap: registers that are told what is free, or NULL; under @lock
  */
 struct xpu_vram {
 	phys_addr_t base;
@@ -50,6 +52,7 @@ struct xpu_vram {
 	struct list_head nodes;
 	int wc_cookie;
 	bool wc_reserved;
+	void __iomem *trap;
 };
 
 struct xpu_vram_node {
@@ -79,11 +82,38 @@ struct xpu_engine {
 };
 
 /**
+ * struct xpu_exec - the execution engine
+ * @regs: registers of the device
+ * @import_lock: protects @doorbells, held for whatever waits for an exporter
+ * @lock: the registers; protects all that follows, @doorbells in addition to @import_lock
+ * @stopped: why nothing can be run, a negative errno; 0 if it can
+ * @tag: of the last kernel
+ * @doorbells: by number
+ * @queues: by number
+ * @kernels: by place in the engine
+ * @ended: bits of @kernels: it may have ended; set by the interrupt, a hint
+ * @wait: woken when @ended changes
+ */
+struct xpu_exec {
+	void __iomem *regs;
+	struct mutex import_lock; /* doorbells */
+	struct mutex lock; /* registers and tables */
+	int stopped;
+	u32 tag;
+	struct xpu_doorbell *doorbells[XPU_EX_DOORBELLS];
+	struct xpu_queue *queues[XPU_EX_QUEUES];
+	struct xpu_kernel *kernels[XPU_EX_KERNELS];
+	unsigned long ended;
+	wait_queue_head_t wait;
+};
+
+/**
  * struct xpu_device - one accelerator
  * @dev: the character device; its release frees this
  * @cdev: open files hold it, and it holds @dev
  * @pdev: referenced
  * @engine: copy engine
+ * @exec: execution engine
  * @vram: allocator
  * @unplug_lock: held for reading by ioctls, for writing to set @unplugged
  * @unplugged: the driver is unbound
@@ -97,6 +127,7 @@ struct xpu_device {
 	struct cdev cdev;
 	struct pci_dev *pdev;
 	struct xpu_engine engine;
+	struct xpu_exec exec;
 	struct xpu_vram vram;
 	struct rw_semaphore unplug_lock;
 	bool unplugged;
@@ -104,6 +135,16 @@ struct xpu_device {
 	struct list_head bufs;
 	atomic_t vram_mappings;
 	wait_queue_head_t unmapped;
+};
+
+/**
+ * struct xpu_file - an open file, which owns doorbells, queues and kernels
+ * @xdev: device
+ * @context: in the engine, kernels and queues of the same file share it
+ */
+struct xpu_file {
+	struct xpu_device *xdev;
+	u32 context;
 };
 
 /**
@@ -137,7 +178,7 @@ struct xpu_store {
  * @chunk: wanted size of chunks in VRAM, constant
  * @store: where the bytes are; NULL once revoked
  * @mappings: list of struct xpu_mapping
- * @pins: pins that importers hold
+ * @pins: pins that importers, queues and kernels hold
  * @moves: how often the buffer has moved
  * @fail_armed: the next mapping fails with @fail_error
  * @fail_error: positive errno; 0 for a missing table
@@ -191,7 +232,7 @@ struct xpu_cursor {
 };
 
 /* vram.c */
-void xpu_vram_init(struct xpu_vram *vram, phys_addr_t base, u64 size);
+void xpu_vram_init(struct xpu_vram *vram, phys_addr_t base, u64 size, void __iomem *regs);
 void xpu_vram_fini(struct xpu_vram *vram);
 struct xpu_vram_node *xpu_vram_alloc(struct xpu_vram *vram, u64 size);
 void xpu_vram_free(struct xpu_vram *vram, struct xpu_vram_node *node);
@@ -235,6 +276,42 @@ int xpu_buf_move(struct xpu_buf *buf, u32 placement);
 void xpu_buf_revoke(struct xpu_buf *buf);
 void xpu_buf_query(struct xpu_buf *buf, struct xpu_query_buf *query);
 void xpu_revoke_all(struct xpu_device *xdev, bool vram_only);
+struct xpu_buf *xpu_buf_hold(struct xpu_device *xdev, int fd, u64 *start);
+void xpu_buf_drop(struct xpu_buf *buf);
+
+/* exec.c */
+void xpu_exec_init(struct xpu_device *xdev, void __iomem *regs);
+void xpu_exec_start(struct xpu_exec *exec);
+void xpu_exec_stop(struct xpu_device *xdev, int error);
+void xpu_exec_ended(struct xpu_exec *exec, u32 kernels);
+void xpu_exec_irq(struct xpu_exec *exec);
+void xpu_exec_flush(struct xpu_exec *exec);
+void xpu_exec_withdraw(struct xpu_device *xdev, struct xpu_buf *buf);
+void xpu_exec_close(struct xpu_file *file);
+
+/* doorbell.c */
+int xpu_doorbell_import(struct xpu_file *file, struct xpu_doorbell_import *import);
+int xpu_doorbell_release(struct xpu_file *file, u32 number);
+int xpu_doorbell_use(struct xpu_file *file, u32 number);
+void xpu_doorbell_unuse(struct xpu_exec *exec, u32 number);
+void xpu_doorbells_stop(struct xpu_exec *exec);
+void xpu_doorbells_unmap(struct xpu_device *xdev);
+void xpu_doorbells_close(struct xpu_file *file);
+
+/* queue.c */
+int xpu_queue_add(struct xpu_file *file, struct xpu_queue_add *add);
+int xpu_queue_remove(struct xpu_file *file, u32 number);
+void xpu_queues_stop(struct xpu_exec *exec);
+void xpu_queues_withdraw(struct xpu_exec *exec, struct xpu_buf *buf);
+void xpu_queues_close(struct xpu_file *file);
+
+/* kernel.c */
+int xpu_kernel_launch(struct xpu_file *file, struct xpu_launch *launch);
+int xpu_kernel_wait(struct xpu_file *file, struct xpu_wait *wait);
+int xpu_kernel_stop(struct xpu_file *file, u32 number);
+void xpu_kernels_stop(struct xpu_exec *exec);
+void xpu_kernels_withdraw(struct xpu_exec *exec, struct xpu_buf *buf);
+void xpu_kernels_close(struct xpu_file *file);
 
 /* dmabuf.c */
 extern const struct dma_buf_ops xpu_dmabuf_ops;

@@ -108,3 +108,78 @@ int xpu_read(int xpu, void *dst, int src, uint64_t src_offset, uint64_t length)
 {
 	return xpu_copy(xpu, 0, (uintptr_t)dst, src, src_offset, length, XPU_COPY_DST_USER);
 }
+
+int xpu_doorbell_import(int xpu, int dmabuf, uint64_t *length)
+{
+	struct xpu_doorbell_import import = { .size = sizeof(import), .fd = dmabuf };
+	int ret = xpu_ioctl(xpu, XPU_DOORBELL_IMPORT, &import);
+
+	if (ret)
+		return ret;
+	if (length)
+		*length = import.length;
+	return import.doorbell;
+}
+
+static int xpu_object(int xpu, unsigned long cmd, uint32_t number)
+{
+	struct xpu_object object = { .size = sizeof(object), .number = number };
+
+	return xpu_ioctl(xpu, cmd, &object);
+}
+
+int xpu_doorbell_release(int xpu, unsigned int doorbell)
+{
+	return xpu_object(xpu, XPU_DOORBELL_RELEASE, doorbell);
+}
+
+int xpu_queue_add(int xpu, struct xpu_queue_add *add)
+{
+	int ret;
+
+	add->size = sizeof(*add);
+	ret = xpu_ioctl(xpu, XPU_QUEUE_ADD, add);
+	return ret ? ret : (int)add->queue;
+}
+
+int xpu_queue_remove(int xpu, unsigned int queue)
+{
+	return xpu_object(xpu, XPU_QUEUE_REMOVE, queue);
+}
+
+int xpu_launch(int xpu, int list, uint32_t count, uint32_t threads, const int *bufs,
+	       unsigned int nbufs, uint32_t timeout_us, uint32_t *kernel)
+{
+	struct xpu_launch launch = {
+		.size = sizeof(launch),
+		.list = { .fd = list },
+		.count = count,
+		.threads = threads,
+		.timeout_us = timeout_us,
+	};
+	int ret;
+
+	if (nbufs > XPU_LAUNCH_BUFFERS)
+		return -EINVAL;
+	for (unsigned int i = 0; i < XPU_LAUNCH_BUFFERS; i++)
+		launch.buffer_fd[i] = i < nbufs ? bufs[i] : -1;
+	ret = xpu_ioctl(xpu, XPU_LAUNCH, &launch);
+	if (!ret)
+		*kernel = launch.kernel;
+	return ret;
+}
+
+int xpu_wait(int xpu, uint32_t kernel, uint32_t timeout_ms, struct xpu_wait *wait)
+{
+	*wait = (struct xpu_wait){
+		.size = sizeof(*wait),
+		.kernel = kernel,
+		.timeout_ms = timeout_ms,
+	};
+	return xpu_ioctl(xpu, XPU_WAIT, wait);
+}
+
+int xpu_stop(int xpu, uint32_t kernel)
+{
+	return xpu_object(xpu, XPU_STOP, kernel);
+}

@@ -121,8 +121,8 @@ class Mr:
 class Cq(snicdev.Cq):
     """A completion queue whose consumer keeps its record up to date."""
 
-    def __init__(self, nic, log2, alloc=None):
-        super().__init__(nic, nic.completion_eq, PAGE, log2, alloc=alloc)
+    def __init__(self, nic, log2, alloc=None, flags=0):
+        super().__init__(nic, nic.completion_eq, PAGE, log2, flags, alloc)
 
     def next(self):
         cqe = self.take()

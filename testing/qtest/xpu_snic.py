@@ -8,13 +8,14 @@ import struct
 import unittest
 
 import abi
-from rc import PAGE, SLOT, Endpoint, Fabric, connect
+from rc import PAGE, SLOT, Cq, Endpoint, Fabric, connect
 from rc_case import tests
 from snicdev import fields
 from xpu_case import CONTEXT, DONE, NONE, Exec, cmd, failed, peer
 
 PUT, GET, QUIET, WAIT = abi.XPU_OP_PUT, abi.XPU_OP_GET, abi.XPU_OP_QUIET, abi.XPU_OP_WAIT
 MORE, MERGE, ADD = abi.XPU_CMD_MORE, abi.XPU_CMD_MERGE, abi.XPU_CMD_ADD
+LATEST = abi.KIWI_CQ_OVERRUN_IGNORE | abi.KIWI_CQ_COLLAPSED
 PUT_SIGNAL = abi.XPU_OP_PUT_SIGNAL
 SIZE = 1 << 18              # bytes of a region
 
@@ -29,8 +30,10 @@ class Gpu(Exec):
         self.pages = 0
         self.doorbell(0, self.nic.doorbells + (PAGE << 12), 4096)
 
-    def endpoint(self, **more):
-        """A QP in VRAM with a region there."""
+    def endpoint(self, latest=False, **more):
+        """A QP in VRAM with a region there; latest: its completion queue is collapsed."""
+        if latest:
+            more["send_cq"] = Cq(self.nic, 0, self.alloc, LATEST)
         return Endpoint(self.nic, size=SIZE, alloc=self.alloc, **more)
 
     def adopt(self, end, context=CONTEXT):
@@ -39,10 +42,13 @@ class Gpu(Exec):
         self.queues += 1
         assert self.queue(
             n, ring=self.offset(end.sq), count=1 << end.sq_log2, cq=self.offset(cq.base),
-            cq_count=1 << cq.log2, cq_record=self.offset(cq.base) + (64 << cq.log2),
+            cq_count=1 << cq.log2,
+            cq_record=self.offset(cq.base) + cq.record if cq.record else NONE,
+            cq_owner=abi.XPU_OWNER_COUNTER if cq.flags & abi.KIWI_CQ_COLLAPSED else
+            abi.XPU_OWNER_PHASE,
+            record=NONE if end.record is None else self.offset(end.record),
             db_value=abi.KIWI_DB_VALUE(abi.KIWI_DB_SQ, end.number, end.epoch, 0),
-            db_offset=abi.KIWI_DB_REG, context=context,
-            max_inline=64)
+            db_offset=abi.KIWI_DB_REG, context=context, max_inline=64)
         return n
 
     def whole(self, mr):
@@ -52,6 +58,8 @@ class Gpu(Exec):
 
 class Case(unittest.TestCase):
     """Two xpus, each beside a SNIC; tests share the machine and make their own queues."""
+
+    QUEUES = {}             # of all endpoints
 
     @classmethod
     def setUpClass(cls):
@@ -66,7 +74,7 @@ class Case(unittest.TestCase):
 
     def pair(self, **more):
         """Two endpoints that are connected, and the queue of the first."""
-        ends = [gpu.endpoint(**more) for gpu in self.gpus]
+        ends = [gpu.endpoint(**{**self.QUEUES, **more}) for gpu in self.gpus]
         connect(ends)
         return *ends, self.gpus[0].adopt(ends[0])
 
@@ -184,6 +192,13 @@ class OneToOne(Case):
                      cmd(QUIET, queue=n, timeout_us=10000)]),
             failed(abi.XPU_FAULT_TIMEOUT, 1))
         self.assertEqual(a.nic.diag(abi.KIWI_DIAG_DB_NO_QUEUE), lost + 1)
+
+
+@tests("gpuqueues", "model.xpu")
+class GpuQueues(OneToOne):
+    """The same with queues made for it: send-only, with a record, one latest completion."""
+
+    QUEUES = dict(latest=True, flags=abi.KIWI_QP_SQ_ONLY | abi.KIWI_QP_DB_RECORD)
 
 
 class Ranks:

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # kernel.sh NAME: prints a folder with Debian's own kernel NAME (debian-6.12 or
-# debian-6.1), unpacked into the cache and never installed:
-#   vmlinuz, config    as shipped
+# debian-6.1), unpacked into the cache and never installed, or with the test kernel
+# (test-6.12), built there:
+#   vmlinuz, config    as shipped or built
 #   kdir               header tree, to be used as make -C
 #   modules            modprobe tree of the modules in scripts/guest-modules
 #   release, version   uname -r, and the package version
@@ -12,7 +13,8 @@
 case ${1:-} in
 debian-6.12) flavour=6.12-amd64 ;;
 debian-6.1) flavour=amd64 ;;
-*) die "usage: kernel.sh debian-6.12|debian-6.1" ;;
+test-6.12) flavour= ;;
+*) die "usage: kernel.sh debian-6.12|debian-6.1|test-6.12" ;;
 esac
 
 dependency() { # PACKAGE PATTERN: the dependency that matches, as NAME or NAME=VERSION
@@ -78,6 +80,12 @@ build_kernel() { # FOLDER
 }
 
 apt_ready "$@"
+if [ -z "$flavour" ]; then
+	. "$top/scripts/kernel-test.sh"
+	test_kernel_resolve "$1"
+	cache_get "$1" "$(test_kernel_key)" build_test_kernel
+	exit
+fi
 resolve
 key=$(recipe_key "$image" "$headers" "$kbuild" "$(cat "$top/scripts/guest-modules")")
 cache_get "$1" "$key" build_kernel

@@ -20,7 +20,7 @@ flock 9
 ! grep -qsi 'warning:' "$out/log" || rm -rf "$src"
 
 # A tree of links: objects and dependency files lie beside the links.
-folders='drivers testing/xpu'
+folders='drivers testing/xpu testing/detectors'
 mkdir -p "$src"
 find "$src" -xtype l -delete
 for d in include firmware-abi Kbuild; do
@@ -37,6 +37,11 @@ done
 sed -n 's|^obj-.*= *\(.*\)/$|\1|p' "$top/Kbuild" | while read -r d; do
 	[ -e "$src/$d/Kbuild" ] || { mkdir -p "$src/$d" && : >"$src/$d/Kbuild"; }
 done
+
+# A test kernel records which lines and branches of the modules were reached.
+case $name in
+test-*) set -- CONFIG_KIWI_PLANT=m GCOV_PROFILE=y KCOV_INSTRUMENT=y "$@" ;;
+esac
 
 # BTF would need pahole and serves nothing here.
 make -j2 --no-print-directory -C "$kernel/kdir" M="$src" CONFIG_KIWI_XPU=m \

@@ -111,6 +111,12 @@ static int kiwi_fw_user_pin(struct kiwi_fw_user *user)
 	return ret;
 }
 
+/*
+ * Memory may be registered more than once, so no mapping of it may move what the CPU sees. Where
+ * a device would need that, kiwi_fw_mem_set_runs() refuses.
+ */
+#define KIWI_FW_USER_ATTRS	DMA_ATTR_SKIP_CPU_SYNC
+
 static void kiwi_fw_user_unpin(struct kiwi_fw_user *user)
 {
 	bool dirty = user->writable && user->mapped;
@@ -118,7 +124,8 @@ static void kiwi_fw_user_unpin(struct kiwi_fw_user *user)
 	unsigned int i;
 
 	if (user->mapped)
-		dma_unmap_sgtable(user->dev, &user->table, kiwi_fw_user_dir(user), 0);
+		dma_unmap_sgtable(user->dev, &user->table, kiwi_fw_user_dir(user),
+				  KIWI_FW_USER_ATTRS);
 	for_each_sgtable_sg(&user->table, sg, i) {
 		unpin_user_page_range_dirty_lock(sg_page(sg), sg->length >> PAGE_SHIFT, dirty);
 		cond_resched();
@@ -147,7 +154,8 @@ static int kiwi_fw_user_map(struct kiwi_fw *fw, struct kiwi_fw_user *user, u64 a
 	ret = kiwi_fw_user_pin(user);
 	if (ret)
 		return ret;
-	ret = dma_map_sgtable(user->dev, &user->table, kiwi_fw_user_dir(user), 0);
+	ret = dma_map_sgtable(user->dev, &user->table, kiwi_fw_user_dir(user),
+			      KIWI_FW_USER_ATTRS);
 	if (ret)
 		return ret == -ENOMEM ? -ENOMEM : -EOPNOTSUPP;
 	user->mapped = true;

@@ -17,11 +17,12 @@
  * @offset: of the first byte, in the first page
  * @len: bytes
  * @dir: of the transfer
+ * @attrs: DMA_ATTR_*
  *
  * Return: 0 or a negative errno.
  */
 int xpu_map_pages(struct device *dev, struct sg_table *sgt, struct page **pages,
-		  unsigned int offset, u64 len, enum dma_data_direction dir)
+		  unsigned int offset, u64 len, enum dma_data_direction dir, unsigned long attrs)
 {
 	int ret;
 
@@ -29,7 +30,7 @@ int xpu_map_pages(struct device *dev, struct sg_table *sgt, struct page **pages,
 						dma_get_max_seg_size(dev), GFP_KERNEL);
 	if (ret)
 		return ret;
-	ret = dma_map_sgtable(dev, sgt, dir, 0);
+	ret = dma_map_sgtable(dev, sgt, dir, attrs);
 	if (ret)
 		sg_free_table(sgt);
 	return ret;
@@ -58,7 +59,7 @@ int xpu_cursor_pages(struct xpu_cursor *cursor, struct xpu_device *xdev, struct 
 {
 	int ret;
 
-	ret = xpu_map_pages(&xdev->pdev->dev, &cursor->own, pages, offset, len, dir);
+	ret = xpu_map_pages(&xdev->pdev->dev, &cursor->own, pages, offset, len, dir, 0);
 	if (ret)
 		return ret;
 	cursor->dir = dir;

@@ -63,6 +63,9 @@ static void xpu_dmabuf_unpin(struct dma_buf_attachment *attach)
 	buf->pins--;
 }
 
+/* Memory is mapped once for each importer, so no mapping may move what the CPU sees. */
+#define XPU_MAP_ATTRS	DMA_ATTR_SKIP_CPU_SYNC
+
 static void xpu_unmap_vram(struct device *dev, struct sg_table *sgt, unsigned int count,
 			   enum dma_data_direction dir)
 {
@@ -70,7 +73,8 @@ static void xpu_unmap_vram(struct device *dev, struct sg_table *sgt, unsigned in
 	unsigned int i;
 
 	for_each_sg(sgt->sgl, sg, count, i)
-		dma_unmap_resource(dev, sg_dma_address(sg), sg_dma_len(sg), dir, 0);
+		dma_unmap_resource(dev, sg_dma_address(sg), sg_dma_len(sg), dir,
+				   XPU_MAP_ATTRS);
 	sg_free_table(sgt);
 }
 
@@ -101,7 +105,8 @@ static int xpu_map_vram(struct xpu_store *store, struct device *dev, struct sg_t
 	sg = sgt->sgl;
 	for (at = 0; at < store->size; at += len) {
 		len = xpu_vram_segment(store, dev, at, &start);
-		addr = dma_map_resource(dev, store->xdev->vram.base + start, len, dir, 0);
+		addr = dma_map_resource(dev, store->xdev->vram.base + start, len, dir,
+					XPU_MAP_ATTRS);
 		if (dma_mapping_error(dev, addr)) {
 			xpu_unmap_vram(dev, sgt, mapped, dir);
 			return -EIO;
@@ -126,7 +131,8 @@ static struct xpu_mapping *xpu_mapping_create(struct xpu_store *store, struct de
 	if (store->placement == XPU_PLACE_VRAM)
 		ret = xpu_map_vram(store, dev, &mapping->sgt, dir);
 	else
-		ret = xpu_map_pages(dev, &mapping->sgt, store->pages, 0, store->size, dir);
+		ret = xpu_map_pages(dev, &mapping->sgt, store->pages, 0, store->size, dir,
+				    XPU_MAP_ATTRS);
 	if (ret) {
 		kfree(mapping);
 		return ERR_PTR(ret);
@@ -148,7 +154,7 @@ static void xpu_mapping_destroy(struct xpu_mapping *mapping, enum dma_data_direc
 		if (atomic_dec_and_test(&store->xdev->vram_mappings))
 			wake_up_all(&store->xdev->unmapped);
 	} else {
-		dma_unmap_sgtable(mapping->dev, &mapping->sgt, dir, 0);
+		dma_unmap_sgtable(mapping->dev, &mapping->sgt, dir, XPU_MAP_ATTRS);
 		sg_free_table(&mapping->sgt);
 	}
 	xpu_store_put(store);

@@ -258,7 +258,8 @@ int xpu_store_copy(struct xpu_store *dst, struct xpu_store *src);
 
 /* cursor.c */
 int xpu_map_pages(struct device *dev, struct sg_table *sgt, struct page **pages,
-		  unsigned int offset, u64 len, enum dma_data_direction dir);
+		  unsigned int offset, u64 len, enum dma_data_direction dir,
+		  unsigned long attrs);
 int xpu_cursor_store(struct xpu_cursor *cursor, struct xpu_store *store, u64 offset, u64 len,
 		     enum dma_data_direction dir);
 int xpu_cursor_pages(struct xpu_cursor *cursor, struct xpu_device *xdev, struct page **pages,

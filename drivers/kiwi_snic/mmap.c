@@ -145,9 +145,11 @@ static int map_doorbell(struct ksnic_file *file, struct vm_area_struct *vma,
 	mutex_lock(&file->map_lock);
 	if (ksnic_obj_condemned(&db->obj))
 		ret = -EINVAL;
+	else if (io_remap_pfn_range(vma, vma->vm_start, PHYS_PFN(db->page.phys), db->page.size,
+				    vma->vm_page_prot))
+		ret = -ENOMEM;	/* also what x86 calls EINVAL: the arguments are right */
 	else
-		ret = io_remap_pfn_range(vma, vma->vm_start, PHYS_PFN(db->page.phys),
-					 db->page.size, vma->vm_page_prot);
+		ret = 0;
 	if (!ret)
 		list_add(&map->node, &file->maps);
 	mutex_unlock(&file->map_lock);

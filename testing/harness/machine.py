@@ -51,6 +51,16 @@ class Machine:
             raise ValueError(f"no device {', '.join(sorted(unknown))} in topology "
                              f"'{self.topology}'")
 
+    @property
+    def test_kernel(self):
+        """Whether the kernel is one with detectors, and so several times slower."""
+        return self.kernel.startswith("test-")
+
+    @property
+    def slowness(self):
+        """What timeouts are to be multiplied by."""
+        return 5 if self.test_kernel else 1
+
     def devices(self):
         """The ids of the devices, which are their names in QOM too."""
         return [d for group in TOPOLOGIES[self.topology] for d in group]
@@ -65,6 +75,8 @@ class Machine:
                  "no_timer_check"]      # it fails when the machine is busy
         if self.iommu != "off":
             words.append("intel_iommu=on")
+        if self.test_kernel:
+            words.append("panic_on_warn=1")
         if self.icount:
             words += ["nokaslr", "random.trust_cpu=off"]
         return " ".join(words + self.append.split())

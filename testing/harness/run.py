@@ -21,6 +21,8 @@ import xml.etree.ElementTree as ET
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 
+import coverage                                             # noqa: E402
+import hurts                                                # noqa: E402
 import scenario                                             # noqa: E402
 import vm as vm_module                                      # noqa: E402
 from machine import BUILD, Machine                          # noqa: E402
@@ -45,6 +47,9 @@ def run_child(test):
         faults = [f for vm in vms for f in end_faults(vm)]
         for fault in faults:
             print(f"at the end: {fault}")
+        for vm in vms:
+            if vm.machine.test_kernel and vm.usable():
+                coverage.collect(vm)
         return verdict(vms) if faults else 0
     except BaseException:                                   # pylint: disable=broad-except
         traceback.print_exc()
@@ -61,11 +66,11 @@ def verdict(vms):
 
 def end_faults(vm):
     """What is wrong with a VM when its scenario is over."""
-    faults = vm.problems()
-    if vm.alive():
+    faults = []
+    if vm.usable():
         for check in scenario.END_CHECKS:
             faults += check(vm)
-    return faults
+    return faults + vm.problems()
 
 
 class Job:
@@ -78,6 +83,9 @@ class Job:
         self.log.mkdir(parents=True)
         self.output = self.log / "output.log"
         self.start = time.monotonic()
+        self.limit = test.timeout * vm_module.STRETCH
+        if test.machine is not None:
+            self.limit *= Machine(**test.machine).slowness
         self.timed_out = False
         with open(self.output, "wb") as output:
             self.process = subprocess.Popen(
@@ -93,7 +101,7 @@ class Job:
     def finished(self):
         """Whether it is over; ends it if its time is up."""
         if self.process.poll() is None and not self.timed_out and \
-                self.seconds() > self.test.timeout * vm_module.STRETCH:
+                self.seconds() > self.limit:
             self.timed_out = True
             self.stop()
         return self.process.poll() is not None
@@ -111,7 +119,7 @@ class Job:
         """The end of what it printed."""
         lines = self.output.read_text("utf-8", "replace").splitlines()
         if self.timed_out:
-            lines.append(f"timeout after {self.test.timeout} s")
+            lines.append(f"timeout after {self.limit:.0f} s")
         elif self.process.returncode < 0:
             lines.append(f"ended by signal {-self.process.returncode}")
         return "\n".join(lines[-TAIL:])
@@ -159,6 +167,7 @@ def plan_fault(tests):
     planned = set(PLAN.read_text(encoding="utf-8").split()) if PLAN.exists() else set()
     lines = [f"not in {PLAN.name}: {n}" for n in sorted(set(tests) - planned)] + \
             [f"in {PLAN.name} only: {n}" for n in sorted(planned - set(tests))]
+    lines += filter(None, [hurts.fault(tests)])
     if not lines:
         return None
     return "\n".join(lines + ["if this is meant: testing/harness/run.py --write-plan"])
@@ -188,7 +197,8 @@ def main():
     parser.add_argument("-n", "--no-prepare", action="store_true",
                         help="build nothing first")
     parser.add_argument("--write-plan", action="store_true",
-                        help=f"make {PLAN.name} the list of the registered tests")
+                        help=f"make {PLAN.name} and {hurts.TABLE.name} those of the "
+                        "registered tests")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     args = parser.parse_args()
     tests = scenario.load_all()
@@ -197,6 +207,7 @@ def main():
         return run_child(tests[args.child])
     if args.write_plan:
         PLAN.write_text("".join(f"{n}\n" for n in sorted(tests)), encoding="utf-8")
+        hurts.write(tests)
         return 0
     chosen = [t for n, t in tests.items() if not args.patterns or
               any(n == p or n.split(":")[0] == p or fnmatch.fnmatch(n, p)
@@ -219,6 +230,10 @@ def main():
         results.append(("plan", 0.0, fault))
         print(f"{'FAIL' if fault else 'ok'}   plan" + (f"\n{fault}" if fault else ""))
     report(results)
+    reached = coverage.report([LOGS / name for name, _, _ in results])
+    if reached is not None:
+        print(f"lines of the drivers reached on a test kernel: {reached:.1f} %, by file in "
+              f"{coverage.REPORT.relative_to(BUILD.parent)}")
     failed = sum(1 for r in results if r[2])
     print(f"{len(results) - failed} passed, {failed} failed")
     return 1 if failed else 0

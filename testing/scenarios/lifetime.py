@@ -57,7 +57,7 @@ def reap(vm):
     return int(vm.sh("cat /tmp/perf.status")), vm.sh("cat /tmp/perf.log")
 
 
-@scenario("lifetime.kill", iommu=["off", "on"], covers=[15, 18], timeout=900)
+@scenario("lifetime.kill", iommu=["off", "on"], covers=[11, 15, 18], timeout=900)
 def kill(vm):
     """kill -9 at random points: the devices hold what they held before."""
     rng = random.Random(1)
@@ -151,4 +151,39 @@ def open_files(vm):
     vm.sh(opens.format(n=10000), timeout=300)
     after = int(vm.sh(free))
     assert before - after < 4096, f"{before - after} KiB less after 10,000 opens"
+    assert [audit.live(vm, d) for d in ("snic0", "snic1")] == idle
+
+
+@scenario("lifetime.rmmod", covers=[25])
+def rmmod(vm):
+    """The modules go in the instant after many objects were destroyed."""
+    for _ in range(2):
+        load(vm)
+        vm.sh("snic-ioctl limits.mr && rmmod kiwi_snic && rmmod kiwi_fw", timeout=120)
+        vm.sh("rmmod xpu")
+
+
+@scenario("lifetime.link", covers=[42], timeout=400)
+def link(vm):
+    """The link goes in mid-transfer, and the driver right after it; work meets a dead link."""
+    idle = load(vm)
+    address = audit.address(vm, "snic0")
+    for _ in range(5):
+        start(vm, PATTERNS[0])
+        vm.sh("usleep 200000")
+        vm.qmp("set_link", name="snic0p0", up=False)
+        vm.sh(f"echo {address} >/sys/bus/pci/drivers/kiwi_snic/unbind")
+        vm.qmp("set_link", name="snic0p0", up=True)
+        assert reap(vm)[0] == 1
+        vm.sh(f"echo {address} >/sys/bus/pci/drivers/kiwi_snic/bind")
+        assert [audit.live(vm, d) for d in ("snic0", "snic1")] == idle
+    start(vm, PATTERNS[0])
+    vm.sh("usleep 200000")
+    vm.qmp("set_link", name="snic0p0", up=False)
+    wait(vm, "grep -q DOWN /sys/class/kiwi/snic0/ports/1/state")
+    status, log = reap(vm)
+    assert status == 1 and log.strip(), f"status {status}, {log}"
+    vm.qmp("set_link", name="snic0p0", up=True)
+    wait(vm, "grep -q ACTIVE /sys/class/kiwi/snic0/ports/1/state")
+    vm.sh("kiwi-perf write -s 4K -n 10 --verify")
     assert [audit.live(vm, d) for d in ("snic0", "snic1")] == idle

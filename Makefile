@@ -43,6 +43,13 @@ test: ## all that CI runs; T='PATTERN...' for some of it
 	@scripts/deps.sh build models boot check test
 	@$(run) $(T)
 
+# The tests that do many times more work with KIWI_SOAK.
+soak := fuzz.uapi
+
+soak: ## the fuzzers, for hours rather than minutes
+	@scripts/deps.sh build models boot test
+	@KIWI_SOAK=1 $(run) $(soak)
+
 check: ## the static gates: compilers, sparse, coccinelle, style, ABI, texts
 	@scripts/deps.sh build models check
 	@$(run) 'check.*'
@@ -65,5 +72,5 @@ clean: ## remove what was built; the cache (KIWI_CACHE) stays
 help: ## this text
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 16
 
-.PHONY: all modules models programs demo test check bench shell install \
+.PHONY: all modules models programs demo test soak check bench shell install \
 	install-modules clean help

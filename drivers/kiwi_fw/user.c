@@ -20,9 +20,6 @@
 
 #define KIWI_FW_PIN_BATCH	512
 
-/* The device and the process use the memory at the same time, however often it is mapped. */
-#define KIWI_FW_MAP_ATTRS	DMA_ATTR_SKIP_CPU_SYNC
-
 /**
  * struct kiwi_fw_user - pinned memory
  * @mem: what the caller sees
@@ -128,11 +125,7 @@ static void kiwi_fw_user_unpin(struct kiwi_fw_user *user)
 
 	if (user->mapped)
 		dma_unmap_sgtable(user->dev, &user->table, kiwi_fw_user_dir(user),
-<<<<<<< HEAD
 				  KIWI_FW_USER_ATTRS);
-=======
-				  KIWI_FW_MAP_ATTRS);
->>>>>>> b8e821b (kiwi_fw: no sync of the CPU's caches for memory that both sides use)
 	for_each_sgtable_sg(&user->table, sg, i) {
 		unpin_user_page_range_dirty_lock(sg_page(sg), sg->length >> PAGE_SHIFT, dirty);
 		cond_resched();
@@ -161,12 +154,8 @@ static int kiwi_fw_user_map(struct kiwi_fw *fw, struct kiwi_fw_user *user, u64 a
 	ret = kiwi_fw_user_pin(user);
 	if (ret)
 		return ret;
-<<<<<<< HEAD
 	ret = dma_map_sgtable(user->dev, &user->table, kiwi_fw_user_dir(user),
 			      KIWI_FW_USER_ATTRS);
-=======
-	ret = dma_map_sgtable(user->dev, &user->table, kiwi_fw_user_dir(user), KIWI_FW_MAP_ATTRS);
->>>>>>> b8e821b (kiwi_fw: no sync of the CPU's caches for memory that both sides use)
 	if (ret)
 		return ret == -ENOMEM ? -ENOMEM : -EOPNOTSUPP;
 	user->mapped = true;

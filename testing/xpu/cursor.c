@@ -17,11 +17,7 @@
  * @offset: of the first byte, in the first page
  * @len: bytes
  * @dir: of the transfer
-<<<<<<< HEAD
  * @attrs: DMA_ATTR_*
-=======
- * @attrs: DMA_ATTR_*, of the end, too
->>>>>>> b8e821b (kiwi_fw: no sync of the CPU's caches for memory that both sides use)
  *
  * Return: 0 or a negative errno.
  */

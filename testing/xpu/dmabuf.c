@@ -10,9 +10,6 @@
 
 #include "xpu_drv.h"
 
-/* Importers share the bytes for as long as they like: there is no moment for the CPU to sync. */
-#define XPU_MAP_ATTRS	DMA_ATTR_SKIP_CPU_SYNC
-
 /* Without P2PDMA the kernel cannot tell; then the importer's word counts. */
 static bool xpu_reaches_vram(struct xpu_device *xdev, struct device *peer)
 {

@@ -258,12 +258,8 @@ int xpu_store_copy(struct xpu_store *dst, struct xpu_store *src);
 
 /* cursor.c */
 int xpu_map_pages(struct device *dev, struct sg_table *sgt, struct page **pages,
-<<<<<<< HEAD
 		  unsigned int offset, u64 len, enum dma_data_direction dir,
 		  unsigned long attrs);
-=======
-		  unsigned int offset, u64 len, enum dma_data_direction dir, unsigned long attrs);
->>>>>>> b8e821b (kiwi_fw: no sync of the CPU's caches for memory that both sides use)
 int xpu_cursor_store(struct xpu_cursor *cursor, struct xpu_store *store, u64 offset, u64 len,
 		     enum dma_data_direction dir);
 int xpu_cursor_pages(struct xpu_cursor *cursor, struct xpu_device *xdev, struct page **pages,

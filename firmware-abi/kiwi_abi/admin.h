@@ -44,7 +44,7 @@ KIWI_ABI_OFFSET(struct kiwi_aq_entry, in, 32);
  * @cmd_id: of the command
  * @opcode: of the command
  * @status: enum kiwi_status
- * @out_len: bytes of reply written; 0 unless @status is OK
+ * @out_len: bytes of reply written, 0..KIWI_AQ_PAYLOAD_MAX; 0 unless @status is OK
  * @err_value: on error: the value refused, 0 if none applies
  * @err_limit: on error: the limit it broke, 0 if none applies
  * @out: reply when it fits, else 0
@@ -99,7 +99,7 @@ enum kiwi_opcode {
 
 /* For commands whose input or reply is one object number, or empty. */
 struct kiwi_cmd_id {
-	__le32 id;
+	__le32 id;		/* 24 bits; the key of an MR has 32 */
 	__le32 rsvd;
 };
 KIWI_ABI_SIZE(struct kiwi_cmd_id, 8);
@@ -205,7 +205,7 @@ enum kiwi_cq_error {
 #define KIWI_EQE_OVERRUN	0x02	/* events were lost before this one */
 
 struct kiwi_eqe {
-	__u8 type;
+	__u8 type;		/* enum kiwi_event */
 	__u8 code;
 	__le16 rsvd0;
 	__le32 id;

@@ -140,8 +140,8 @@ enum kiwi_cqe_status {
  * @wr_id: of the WQE or RQE
  * @byte_len: responder: bytes received; READ and atomics: bytes placed; else 0
  * @imm: immediate data, big-endian as on the wire, with KIWI_CQE_IMM
- * @qpn: QP number
- * @vendor_err: more about @status, for people; see spec/queues.md
+ * @qpn: QP number, 24 bits
+ * @vendor_err: more about @status, for people: 0..7; see spec/queues.md
  * @sq_index: requester: send queue index (units, modulo 2^16) behind this WQE:
  *	all before it is free again. Responder: index behind the RQE.
  * @opcode: enum kiwi_cqe_opcode; undefined when @status is not OK, but bit 7

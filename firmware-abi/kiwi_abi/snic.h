@@ -29,20 +29,20 @@ enum kiwi_snic_opcode {
 
 /**
  * struct kiwi_snic_caps - reply of QUERY_CAPS
- * @max_pd: protection domains
- * @max_mr: memory regions
- * @max_cq: completion queues
- * @max_qp: queue pairs
+ * @max_pd: protection domains, at most KIWI_SNIC_NUMBER_MAX
+ * @max_mr: memory regions, at most KIWI_SNIC_NUMBER_MAX
+ * @max_cq: completion queues, at most KIWI_SNIC_NUMBER_MAX
+ * @max_qp: queue pairs, at most KIWI_SNIC_NUMBER_MAX
  * @max_mr_size: bytes of one region
  * @max_mr_pages: pages in the page list of one region
  * @max_inline: bytes of inline data in a WQE
- * @page_shift_max: largest page of a page list, 2^n
- * @pbl_table_shift_max: largest page-list table, 2^n
+ * @page_shift_max: largest page of a page list, 2^n, n 12..63
+ * @pbl_table_shift_max: largest page-list table, 2^n, n 12..63
  * @ports: 1..8
  * @gids: entries in the GID table of each port, 1..255
  * @sq_log2_max: units of a send queue, 2^n, at most KIWI_QUEUE_LOG2_MAX
- * @rq_log2_max: entries of a receive queue, 2^n, likewise
- * @cq_log2_max: entries of a completion queue, 2^n, likewise
+ * @rq_log2_max: entries of a receive queue, 2^n, at most KIWI_QUEUE_LOG2_MAX
+ * @cq_log2_max: entries of a completion queue, 2^n, at most KIWI_QUEUE_LOG2_MAX
  * @max_sge: scatter entries of a WQE, 1..30
  * @max_rd_atomic: READs and atomics in flight as requester and as responder
  * @rsvd: 0
@@ -238,7 +238,7 @@ struct kiwi_snic_create_cq_in {
 KIWI_ABI_SIZE(struct kiwi_snic_create_cq_in, 80);
 
 struct kiwi_snic_queue_out {
-	__le32 number;
+	__le32 number;		/* 24 bits */
 	__le16 epoch;		/* for doorbells; changes each time a number is used again */
 	__le16 rsvd;
 };

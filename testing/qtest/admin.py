@@ -16,30 +16,7 @@ def size(name):
 
 
 # Opcode: (input structure, reply structure)
-COMMANDS = {
-    abi.KIWI_OP_SET_HOST_CAPS: ("kiwi_cmd_set_host_caps_in", None),
-    abi.KIWI_OP_QUERY_CAPS: (None, "kiwi_snic_caps"),
-    abi.KIWI_OP_CREATE_EQ: ("kiwi_cmd_create_eq_in", "kiwi_cmd_id"),
-    abi.KIWI_OP_DESTROY_EQ: ("kiwi_cmd_id", None),
-    abi.KIWI_OP_OPEN_DB_PAGE: ("kiwi_cmd_id", None),
-    abi.KIWI_OP_CLOSE_DB_PAGE: ("kiwi_cmd_id", None),
-    abi.KIWI_SNIC_OP_QUERY_PORT: ("kiwi_cmd_id", "kiwi_snic_port"),
-    abi.KIWI_SNIC_OP_SET_PORT: ("kiwi_snic_set_port_in", None),
-    abi.KIWI_SNIC_OP_SET_GID: ("kiwi_snic_set_gid_in", None),
-    abi.KIWI_SNIC_OP_QUERY_PORT_COUNTERS: ("kiwi_cmd_id", "kiwi_snic_port_counters"),
-    abi.KIWI_SNIC_OP_ALLOC_PD: (None, "kiwi_cmd_id"),
-    abi.KIWI_SNIC_OP_DEALLOC_PD: ("kiwi_cmd_id", None),
-    abi.KIWI_SNIC_OP_REG_MR: ("kiwi_snic_reg_mr_in", "kiwi_cmd_id"),
-    abi.KIWI_SNIC_OP_DEREG_MR: ("kiwi_cmd_id", None),
-    abi.KIWI_SNIC_OP_HOLD_MR: ("kiwi_cmd_id", None),
-    abi.KIWI_SNIC_OP_RESUME_MR: ("kiwi_snic_resume_mr_in", None),
-    abi.KIWI_SNIC_OP_CREATE_CQ: ("kiwi_snic_create_cq_in", "kiwi_snic_queue_out"),
-    abi.KIWI_SNIC_OP_DESTROY_CQ: ("kiwi_cmd_id", None),
-    abi.KIWI_SNIC_OP_CREATE_QP: ("kiwi_snic_create_qp_in", "kiwi_snic_queue_out"),
-    abi.KIWI_SNIC_OP_MODIFY_QP: ("kiwi_snic_modify_qp_in", None),
-    abi.KIWI_SNIC_OP_QUERY_QP: ("kiwi_cmd_id", "kiwi_qp_attr"),
-    abi.KIWI_SNIC_OP_DESTROY_QP: ("kiwi_cmd_id", None),
-}
+COMMANDS = {c.opcode: (c.input or None, c.reply or None) for c in abi.commands()}
 
 # Those that are unknown until their capability has been accepted.
 LATER = (abi.KIWI_SNIC_OP_HOLD_MR, abi.KIWI_SNIC_OP_RESUME_MR)

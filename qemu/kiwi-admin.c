@@ -185,7 +185,7 @@ static enum kiwi_status execute(KiwiState *k, KiwiCall *c,
         st = refuse_entry(c, KIWI_ST_NOT_READY, 0, 0);
     }
     if (!st) {
-        st = kiwi_fault_status(k, c);
+        st = kiwi_fault_status(k);
     }
     if (!st) {
         st = fetch_input(k, c, e);
@@ -195,7 +195,7 @@ static enum kiwi_status execute(KiwiState *k, KiwiCall *c,
         st = cmd->handler(k, c);
     }
     if (!st) {
-        kiwi_fault_reply(k, c);
+        kiwi_fault_reply(k, c->out, cmd->out_len);
         st = store_reply(k, c, e);
     }
     return st;
@@ -213,17 +213,19 @@ static void notify(KiwiState *k)
     }
 }
 
-void kiwi_aq_complete(KiwiState *k, struct kiwi_acq_entry *done)
+static void complete(KiwiState *k, uint32_t queue, void *entry)
 {
+    struct kiwi_acq_entry *done = entry;
     uint32_t index = k->aq.reply_pi & ((1U << k->aq.log2) - 1);
+    uint64_t addr = k->aq.reply_base + index * sizeof(*done);
     bool odd_pass = (k->aq.reply_pi >> k->aq.log2) & 1;
 
     if (!odd_pass) {
         done->flags |= KIWI_ACQ_PHASE;
     }
-    if (!kiwi_dma_publish(k, KIWI_DMA_ADMIN,
-                          k->aq.reply_base + index * sizeof(*done), done,
-                          sizeof(*done))) {
+    kiwi_fault_entry(k, KIWI_FAULT_COMMAND, queue, k->aq.reply_pi, addr, done,
+                     sizeof(*done));
+    if (!kiwi_dma_publish(k, KIWI_DMA_ADMIN, addr, done, sizeof(*done))) {
         kiwi_fatal(k, KIWI_HEALTH_AQ_DMA, KIWI_REG_ACQ_BASE);
         return;
     }
@@ -243,7 +245,7 @@ static void run_command(KiwiState *k, const struct kiwi_aq_entry *e)
 
     c->opcode = le16_to_cpu(e->opcode);
     kiwi_refuse(c, KIWI_ST_OK, KIWI_ERR_FIELD_NONE, 0, 0);
-    kiwi_fault_begin(k, c->opcode);
+    kiwi_fault_begin(k, KIWI_FAULT_COMMAND, c->opcode);
     st = execute(k, c, e);
 
     done.status = cpu_to_le16(st);
@@ -256,9 +258,7 @@ static void run_command(KiwiState *k, const struct kiwi_aq_entry *e)
             memcpy(done.out, c->out, le16_to_cpu(e->out_len));
         }
     }
-    if (!kiwi_fault_completion(k, &done)) {
-        kiwi_aq_complete(k, &done);
-    }
+    kiwi_fault_write(k, KIWI_FAULT_COMMAND, 0, &done, sizeof(done), complete);
 }
 
 /*
@@ -312,6 +312,7 @@ void kiwi_aq_consume(KiwiState *k, uint32_t ci)
 {
     if (kiwi_running(k)) {
         k->aq.reply_ci = ci;
+        kiwi_fault_taken(k, KIWI_FAULT_COMMAND, 0, ci);
         k->aq.armed = true;
         notify(k);
     }

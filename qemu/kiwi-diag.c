@@ -51,7 +51,7 @@ static const char *const what_names[KIWI_DMA_WHATS] = {
     [KIWI_DMA_BYTES] = "bytes",
 };
 
-static void diag_append(GString *text, uint64_t value, const char *format, ...)
+void kiwi_json_append(GString *text, uint64_t value, const char *format, ...)
 {
     va_list ap;
 
@@ -72,15 +72,16 @@ static char *diag_get(Object *obj, Error **errp)
 
     for (int i = 0; i < KIWI_DIAG_DMA_BASE; i++) {
         if (counter_names[i]) {
-            diag_append(text, k->diag[i], "%s", counter_names[i]);
+            kiwi_json_append(text, k->diag[i], "%s", counter_names[i]);
         }
     }
     for (int kind = 0; kind < KIWI_DMA_KINDS; kind++) {
         for (int target = 0; target < KIWI_DMA_TARGETS; target++) {
             for (int what = 0; what < KIWI_DMA_WHATS; what++) {
-                diag_append(text, k->diag[KIWI_DIAG_DMA(kind, target, what)],
-                            "dma_%s_%s_%s", kind_names[kind],
-                            target_names[target], what_names[what]);
+                kiwi_json_append(text,
+                                 k->diag[KIWI_DIAG_DMA(kind, target, what)],
+                                 "dma_%s_%s_%s", kind_names[kind],
+                                 target_names[target], what_names[what]);
             }
         }
     }

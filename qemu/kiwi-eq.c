@@ -6,7 +6,9 @@
 #include "qemu/bswap.h"
 #include "hw/pci/msix.h"
 
-void kiwi_msix_send(KiwiState *k, uint16_t vector)
+#include "kiwi-fault.h"
+
+static void msix_send(KiwiState *k, uint32_t vector, void *unused)
 {
     PCIDevice *pci = PCI_DEVICE(k);
 
@@ -14,6 +16,12 @@ void kiwi_msix_send(KiwiState *k, uint16_t vector)
         msix_notify(pci, vector);
         k->diag[KIWI_DIAG_MSIX_SENT]++;
     }
+}
+
+void kiwi_msix_send(KiwiState *k, uint16_t vector)
+{
+    kiwi_fault_begin(k, KIWI_FAULT_VECTOR, vector);
+    kiwi_fault_write(k, KIWI_FAULT_VECTOR, vector, NULL, 0, msix_send);
 }
 
 static uint32_t eq_pending(const KiwiEq *eq)
@@ -45,16 +53,53 @@ void kiwi_eq_doorbell(KiwiState *k, uint32_t eqn, uint32_t value)
         return;
     }
     eq->ci = ci;
+    kiwi_fault_taken(k, KIWI_FAULT_EVENT, eqn, eq->pi - eq_pending(eq));
     if (value & KIWI_EQ_DB_ARM) {
         eq->armed = true;
         eq_notify(k, eq);
     }
 }
 
+static void eq_lose(KiwiState *k, KiwiEq *eq)
+{
+    eq->lost = true;
+    k->diag[KIWI_DIAG_EQE_LOST]++;
+}
+
+static void eq_write(KiwiState *k, uint32_t eqn, void *entry)
+{
+    KiwiEq *eq = kiwi_eq_find(k, eqn);
+    struct kiwi_eqe *e = entry;
+    uint64_t addr;
+
+    if (!eq) {
+        return;                 /* it was written late */
+    }
+    if (eq_pending(eq) >> eq->log2) {
+        eq_lose(k, eq);
+        return;
+    }
+    if (!((eq->pi >> eq->log2) & 1)) {
+        e->flags |= KIWI_EQE_PHASE;
+    }
+    if (eq->lost) {
+        e->flags |= KIWI_EQE_OVERRUN;
+    }
+    addr = eq->base + (eq->pi & ((1U << eq->log2) - 1)) * sizeof(*e);
+    kiwi_fault_entry(k, KIWI_FAULT_EVENT, eqn, eq->pi, addr, e, sizeof(*e));
+    if (!kiwi_dma_publish(k, KIWI_DMA_EQE, addr, e, sizeof(*e))) {
+        eq_lose(k, eq);
+        return;
+    }
+    eq->lost = false;
+    eq->pi++;
+    k->diag[KIWI_DIAG_EQE_WRITTEN]++;
+    eq_notify(k, eq);
+}
+
 void kiwi_eq_event(KiwiState *k, KiwiEq *eq, enum kiwi_event type, uint8_t code,
                    uint32_t id, uint32_t info)
 {
-    uint32_t index = eq->pi & ((1U << eq->log2) - 1);
     struct kiwi_eqe e = {
         .type = type,
         .code = code,
@@ -62,23 +107,8 @@ void kiwi_eq_event(KiwiState *k, KiwiEq *eq, enum kiwi_event type, uint8_t code,
         .info = cpu_to_le32(info),
     };
 
-    if (!((eq->pi >> eq->log2) & 1)) {
-        e.flags |= KIWI_EQE_PHASE;
-    }
-    if (eq->lost) {
-        e.flags |= KIWI_EQE_OVERRUN;
-    }
-    if (eq_pending(eq) >> eq->log2 ||
-        !kiwi_dma_publish(k, KIWI_DMA_EQE, eq->base + index * sizeof(e), &e,
-                          sizeof(e))) {
-        eq->lost = true;
-        k->diag[KIWI_DIAG_EQE_LOST]++;
-        return;
-    }
-    eq->lost = false;
-    eq->pi++;
-    k->diag[KIWI_DIAG_EQE_WRITTEN]++;
-    eq_notify(k, eq);
+    kiwi_fault_begin(k, KIWI_FAULT_EVENT, type);
+    kiwi_fault_write(k, KIWI_FAULT_EVENT, eq - k->eqs, &e, sizeof(e), eq_write);
 }
 
 void kiwi_async_event(KiwiState *k, enum kiwi_event type, uint8_t code,
@@ -170,6 +200,7 @@ static void eq_drop(KiwiState *k, KiwiEq *eq)
         k->async_eq = NULL;
     }
     eq->live = false;
+    kiwi_fault_forget(k, KIWI_FAULT_EVENT, eq - k->eqs);
     k->diag[KIWI_DIAG_LIVE_EQ]--;
 }
 

@@ -2,166 +2,326 @@
 /*
  * Faults on request; what can be asked for stands in kiwi-fault.h.
  */
-#include "kiwi-fault.h"
-#include "qemu/cutils.h"
-#include "qemu/queue.h"
+#include "fault-rule.h"
 #include "qapi/error.h"
 #include "qapi/visitor.h"
 
-typedef struct FaultPatch {
-    uint32_t offset;
-    uint32_t len;
-    uint8_t bytes[KIWI_AQ_PAYLOAD_MAX];
-} FaultPatch;
+#include "kiwi-diag.h"
 
-#define NOT_GIVEN UINT64_MAX
+#define ENTRY_MAX 64            /* bytes of an entry of any queue */
 
-typedef struct FaultRule {
-    uint64_t opcode;
-    uint64_t skip;
-    uint64_t count;             /* left; UINT64_MAX: for ever */
-    uint64_t status;
-    uint64_t delay_ms;
-    uint64_t drop;
-    uint64_t twice;
-    uint64_t silent;
-    uint64_t reg;
-    uint64_t value;
-    FaultPatch reply;
-    FaultPatch entry;
-    QTAILQ_ENTRY(FaultRule) next;
-} FaultRule;
-
-/* A completion held back. */
+/* A write or message held back, or one that is made a second time. */
 typedef struct FaultLate {
     KiwiState *k;
     QEMUTimer *timer;
-    struct kiwi_acq_entry done;
+    FaultRule *rule;
+    KiwiFaultKind kind;
+    uint32_t queue;
+    KiwiFaultWrite *write;      /* NULL: a stray write, to @addr */
+    bool reply_changed;
+    uint64_t addr;
+    size_t size;
+    uint8_t entry[ENTRY_MAX];
     QTAILQ_ENTRY(FaultLate) next;
 } FaultLate;
 
-typedef QTAILQ_HEAD(FaultRules, FaultRule) FaultRules;
+/* An entry that was changed and that the host has not consumed yet. */
+typedef struct FaultMark {
+    KiwiFaultKind kind;
+    uint32_t queue;
+    uint32_t index;
+    QTAILQ_ENTRY(FaultMark) next;
+} FaultMark;
+
+typedef enum FaultCounter {
+    FAULT_MET, FAULT_CHANGED, FAULT_TAKEN, FAULT_LANDED, FAULT_CAUGHT,
+    FAULT_COUNTERS
+} FaultCounter;
+
+static const char *const counter_names[FAULT_COUNTERS] = {
+    [FAULT_MET] = "met",
+    [FAULT_CHANGED] = "changed",
+    [FAULT_TAKEN] = "taken",
+    [FAULT_LANDED] = "landed",
+    [FAULT_CAUGHT] = "caught",
+};
 
 struct KiwiFault {
     char *text;
-    FaultRules rules;
-    FaultRule *current;         /* that the running command meets */
+    FaultRules rules[KIWI_FAULT_KINDS];
+    FaultRule *current[KIWI_FAULT_KINDS];   /* met by what is under way */
+    bool reply_changed;         /* of the command under way */
+    GRand *rand;
+    uint64_t counts[KIWI_FAULT_KINDS][FAULT_COUNTERS];
     QTAILQ_HEAD(, FaultLate) late;
+    QTAILQ_HEAD(, FaultMark) marks;
+};
+
+static const enum kiwi_diag_dma_kind dma_kinds[] = {
+    [KIWI_FAULT_COMMAND] = KIWI_DMA_ADMIN,
+    [KIWI_FAULT_EVENT] = KIWI_DMA_EQE,
+    [KIWI_FAULT_CQE] = KIWI_DMA_CQE,
 };
 
 /*
- * At work
+ * Choice of the rule
  */
+
+/* Whether a rule that meets something acts on it. */
+static bool rule_acts(KiwiFault *f, FaultRule *r)
+{
+    if (!r->count) {
+        return false;
+    }
+    if (r->skip) {
+        r->skip--;
+        return false;
+    }
+    if (r->chance && g_rand_int_range(f->rand, 0, r->chance)) {
+        return false;
+    }
+    if (r->count != UINT64_MAX) {
+        r->count--;
+    }
+    f->counts[r->kind][FAULT_MET]++;
+    return true;
+}
+
+void kiwi_fault_begin(KiwiState *k, KiwiFaultKind kind, uint32_t what)
+{
+    KiwiFault *f = k->fault;
+    FaultRule *r;
+
+    f->current[kind] = NULL;
+    f->reply_changed &= kind != KIWI_FAULT_COMMAND;
+    QSIMPLEQ_FOREACH(r, &f->rules[kind], next) {
+        if ((r->what == FAULT_ANY || r->what == what) && rule_acts(f, r)) {
+            f->current[kind] = r;
+            return;
+        }
+    }
+}
 
 uint64_t kiwi_fault_reg(KiwiState *k, hwaddr addr, unsigned size, uint64_t val)
 {
+    KiwiFault *f = k->fault;
     FaultRule *r;
 
-    QTAILQ_FOREACH(r, &k->fault->rules, next) {
-        if (r->reg == NOT_GIVEN) {
-            continue;
-        }
-        if (r->reg == addr) {
-            return extract64(r->value, 0, size * 8);
-        }
-        if (size == 4 && r->reg + 4 == addr && r->value >> 32) {
-            return r->value >> 32;
+    QSIMPLEQ_FOREACH(r, &f->rules[KIWI_FAULT_REG], next) {
+        bool upper = size == 4 && r->what + 4 == addr && r->value >> 32;
+
+        if ((r->what == FAULT_ANY || r->what == addr || upper) &&
+            rule_acts(f, r)) {
+            return extract64(r->add ? val + r->add : r->value, upper * 32,
+                             size * 8);
         }
     }
     return val;
 }
 
-void kiwi_fault_begin(KiwiState *k, uint16_t opcode)
+/*
+ * What is done to commands
+ */
+
+enum kiwi_status kiwi_fault_status(KiwiState *k)
+{
+    FaultRule *r = k->fault->current[KIWI_FAULT_COMMAND];
+
+    k->fault->reply_changed = r && r->status;
+    return r ? r->status : KIWI_ST_OK;
+}
+
+/* Whether it made a difference. */
+static bool patch(KiwiFault *f, const FaultPatch *p, uint8_t *buf, size_t size)
+{
+    bool changed = false;
+
+    for (size_t i = 0; i < p->len && p->offset + i < size; i++) {
+        uint8_t *byte = &buf[p->offset + i];
+        uint8_t value = p->bytes[i] == FAULT_RANDOM ? g_rand_int(f->rand)
+                                                    : p->bytes[i];
+
+        changed |= *byte != value;
+        *byte = value;
+    }
+    return changed;
+}
+
+void kiwi_fault_reply(KiwiState *k, void *reply, size_t size)
 {
     KiwiFault *f = k->fault;
-    FaultRule *r;
+    FaultRule *r = f->current[KIWI_FAULT_COMMAND];
 
-    f->current = NULL;
-    QTAILQ_FOREACH(r, &f->rules, next) {
-        if (r->reg != NOT_GIVEN || !r->count ||
-            (r->opcode != NOT_GIVEN && r->opcode != opcode)) {
-            continue;
-        }
-        if (r->skip) {
-            r->skip--;
-            continue;
-        }
-        if (r->count != UINT64_MAX) {
-            r->count--;
-        }
-        f->current = r;
-        return;
-    }
+    f->reply_changed = r && patch(f, &r->reply, reply, size);
 }
 
-enum kiwi_status kiwi_fault_status(KiwiState *k, KiwiCall *c)
-{
-    return k->fault->current ? k->fault->current->status : KIWI_ST_OK;
-}
+/*
+ * Writes that come late
+ */
 
-static void patch(const FaultPatch *p, void *buf, size_t size)
+static void late_free(FaultLate *late)
 {
-    if (p->len) {
-        memcpy(buf + MIN(p->offset, size), p->bytes,
-               MIN(p->len, size - MIN(p->offset, size)));
-    }
-}
-
-void kiwi_fault_reply(KiwiState *k, KiwiCall *c)
-{
-    if (k->fault->current) {
-        patch(&k->fault->current->reply, c->out, sizeof(c->out));
-    }
-}
-
-static void late_free(KiwiFault *f, FaultLate *late)
-{
-    QTAILQ_REMOVE(&f->late, late, next);
+    QTAILQ_REMOVE(&late->k->fault->late, late, next);
     timer_free(late->timer);
+    fault_rule_unref(late->rule);
     g_free(late);
 }
 
-static void late_complete(void *opaque)
+static void late_stray(FaultLate *late)
 {
-    FaultLate *late = opaque;
+    KiwiFault *f = late->k->fault;
+    bool landed = !late->k->gone &&
+                  kiwi_dma_publish(late->k, dma_kinds[late->kind], late->addr,
+                                   late->entry, late->size);
 
-    if (kiwi_running(late->k)) {
-        kiwi_aq_complete(late->k, &late->done);
-    }
-    late_free(late->k->fault, late);
+    f->counts[late->kind][landed ? FAULT_LANDED : FAULT_CAUGHT]++;
 }
 
-bool kiwi_fault_completion(KiwiState *k, struct kiwi_acq_entry *done)
+static void late_write(void *opaque)
 {
-    FaultRule *r = k->fault->current;
+    FaultLate *late = opaque;
+    KiwiFault *f = late->k->fault;
+
+    if (!late->write) {
+        late_stray(late);
+    } else if (kiwi_running(late->k)) {
+        f->current[late->kind] = late->rule;
+        f->reply_changed = late->reply_changed;
+        late->write(late->k, late->queue, late->entry);
+        f->current[late->kind] = NULL;
+    }
+    late_free(late);
+}
+
+static FaultLate *late_new(KiwiState *k, FaultRule *r, uint64_t ms,
+                           const void *entry, size_t size)
+{
+    FaultLate *late = g_new0(FaultLate, 1);
+
+    assert(size <= ENTRY_MAX);
+    late->k = k;
+    late->rule = r;
+    r->refs++;
+    late->kind = r->kind;
+    late->size = size;
+    late->reply_changed = k->fault->reply_changed;
+    if (size) {
+        memcpy(late->entry, entry, size);
+    }
+    late->timer = timer_new_ms(QEMU_CLOCK_VIRTUAL, late_write, late);
+    timer_mod(late->timer, qemu_clock_get_ms(QEMU_CLOCK_VIRTUAL) + ms);
+    QTAILQ_INSERT_TAIL(&k->fault->late, late, next);
+    return late;
+}
+
+/*
+ * What is done to entries and messages
+ */
+
+static void write_some(KiwiState *k, FaultRule *r, uint32_t queue,
+                       const void *entry, size_t size, KiwiFaultWrite *write)
+{
+    uint8_t copy[ENTRY_MAX];
     FaultLate *late;
 
-    if (!r) {
-        return false;
+    if (r && r->drop) {
+        return;
     }
-    patch(&r->entry, done, sizeof(*done));
-    if (r->drop) {
-        return true;
+    if (r && r->delay_ms) {
+        late = late_new(k, r, r->delay_ms, entry, size);
+        late->queue = queue;
+        late->write = write;
+        return;
+    }
+    for (uint64_t i = 0; i <= (r ? r->repeat : 0); i++) {
+        if (size) {
+            memcpy(copy, entry, size);
+        }
+        write(k, queue, copy);
+    }
+}
+
+void kiwi_fault_write(KiwiState *k, KiwiFaultKind kind, uint32_t queue,
+                      const void *entry, size_t size, KiwiFaultWrite *write)
+{
+    write_some(k, k->fault->current[kind], queue, entry, size, write);
+    k->fault->current[kind] = NULL;
+}
+
+static void mark(KiwiFault *f, KiwiFaultKind kind, uint32_t queue,
+                 uint32_t index)
+{
+    FaultMark *m = g_new0(FaultMark, 1);
+
+    m->kind = kind;
+    m->queue = queue;
+    m->index = index;
+    QTAILQ_INSERT_TAIL(&f->marks, m, next);
+    f->counts[kind][FAULT_CHANGED]++;
+}
+
+static void mark_free(KiwiFault *f, FaultMark *m)
+{
+    QTAILQ_REMOVE(&f->marks, m, next);
+    g_free(m);
+}
+
+void kiwi_fault_entry(KiwiState *k, KiwiFaultKind kind, uint32_t queue,
+                      uint32_t index, uint64_t addr, void *entry, size_t size)
+{
+    KiwiFault *f = k->fault;
+    FaultRule *r = f->current[kind];
+    bool changed;
+
+    if (!r) {
+        return;
+    }
+    changed = patch(f, &r->entry, entry, size);
+    if (changed || (kind == KIWI_FAULT_COMMAND && f->reply_changed)) {
+        mark(f, kind, queue, index);
     }
     if (r->silent) {
         k->aq.armed = false;
     }
-    if (r->twice) {
-        struct kiwi_acq_entry first = *done;
+    if (r->stray_ms) {
+        late_new(k, r, r->stray_ms, entry, size)->addr = addr;
+    }
+}
 
-        kiwi_aq_complete(k, &first);
+void kiwi_fault_taken(KiwiState *k, KiwiFaultKind kind, uint32_t queue,
+                      uint32_t index)
+{
+    KiwiFault *f = k->fault;
+    FaultMark *m, *next;
+
+    QTAILQ_FOREACH_SAFE(m, &f->marks, next, next) {
+        if (m->kind == kind && m->queue == queue &&
+            (int32_t)(index - m->index) > 0) {
+            f->counts[kind][FAULT_TAKEN]++;
+            mark_free(f, m);
+        }
     }
-    if (!r->delay_ms) {
-        return false;
+}
+
+void kiwi_fault_forget(KiwiState *k, KiwiFaultKind kind, uint32_t queue)
+{
+    KiwiFault *f = k->fault;
+    FaultMark *m, *next;
+
+    QTAILQ_FOREACH_SAFE(m, &f->marks, next, next) {
+        if (m->kind == kind && m->queue == queue) {
+            mark_free(f, m);
+        }
     }
-    late = g_new0(FaultLate, 1);
-    late->k = k;
-    late->done = *done;
-    late->timer = timer_new_ms(QEMU_CLOCK_VIRTUAL, late_complete, late);
-    timer_mod(late->timer,
-              qemu_clock_get_ms(QEMU_CLOCK_VIRTUAL) + r->delay_ms);
-    QTAILQ_INSERT_TAIL(&k->fault->late, late, next);
-    return true;
+}
+
+static void forget_all(KiwiFault *f)
+{
+    FaultMark *m, *next;
+
+    QTAILQ_FOREACH_SAFE(m, &f->marks, next, next) {
+        mark_free(f, m);
+    }
 }
 
 void kiwi_fault_reset(KiwiState *k)
@@ -169,131 +329,11 @@ void kiwi_fault_reset(KiwiState *k)
     FaultLate *late, *next;
 
     QTAILQ_FOREACH_SAFE(late, &k->fault->late, next, next) {
-        late_free(k->fault, late);
-    }
-}
-
-/*
- * Rules
- */
-
-static bool parse_patch(const char *text, FaultPatch *p)
-{
-    const char *hex;
-    unsigned int byte;
-
-    if (qemu_strtoui(text, &hex, 0, &p->offset) || *hex++ != ':') {
-        return false;
-    }
-    for (p->len = 0; *hex; hex += 2) {
-        if (!g_ascii_isxdigit(hex[0]) || !g_ascii_isxdigit(hex[1]) ||
-            p->len == sizeof(p->bytes) || sscanf(hex, "%2x", &byte) != 1) {
-            return false;
-        }
-        p->bytes[p->len++] = byte;
-    }
-    return p->len > 0;
-}
-
-/* A key whose value is a number, and where in the structure that goes. */
-typedef struct FaultKey {
-    const char *name;
-    size_t offset;
-    uint64_t max;
-} FaultKey;
-
-static bool parse_key(const FaultKey *keys, const char *name, const char *value,
-                      void *into)
-{
-    for (; keys->name; keys++) {
-        if (!strcmp(name, keys->name)) {
-            uint64_t *number = into + keys->offset;
-
-            return !qemu_strtou64(value, NULL, 0, number) &&
-                   *number <= keys->max;
+        if (late->write) {
+            late_free(late);
         }
     }
-    return false;
-}
-
-/* Calls @item for each KEY=VALUE of a list; false at the first it refuses. */
-static bool parse_list(const char *text, void *into,
-                       bool (*item)(const char *name, const char *value,
-                                    void *into), Error **errp)
-{
-    g_auto(GStrv) items = g_strsplit(text, ",", 0);
-
-    for (char **i = items; *i; i++) {
-        char *value = strchr(*i, '=');
-
-        if (value) {
-            *value++ = 0;
-        }
-        if (!value || !item(*i, value, into)) {
-            error_setg(errp, "fault: cannot take '%s%s%s'", *i,
-                       value ? "=" : "", value ? value : "");
-            return false;
-        }
-    }
-    return true;
-}
-
-static const FaultKey rule_keys[] = {
-    { "opcode", offsetof(FaultRule, opcode), UINT16_MAX },
-    { "skip", offsetof(FaultRule, skip), UINT64_MAX },
-    { "count", offsetof(FaultRule, count), UINT64_MAX },
-    { "status", offsetof(FaultRule, status), UINT16_MAX },
-    { "delay-ms", offsetof(FaultRule, delay_ms), INT32_MAX },
-    { "drop", offsetof(FaultRule, drop), 1 },
-    { "twice", offsetof(FaultRule, twice), 1 },
-    { "silent", offsetof(FaultRule, silent), 1 },
-    { "reg", offsetof(FaultRule, reg), KIWI_BAR_REGS_SIZE },
-    { "value", offsetof(FaultRule, value), UINT64_MAX },
-    { }
-};
-
-static bool rule_item(const char *name, const char *value, void *into)
-{
-    FaultRule *r = into;
-
-    if (!strcmp(name, "reply")) {
-        return parse_patch(value, &r->reply);
-    }
-    if (!strcmp(name, "entry")) {
-        return parse_patch(value, &r->entry);
-    }
-    return parse_key(rule_keys, name, value, r);
-}
-
-static void free_rules(FaultRules *rules)
-{
-    FaultRule *r, *next;
-
-    QTAILQ_FOREACH_SAFE(r, rules, next, next) {
-        QTAILQ_REMOVE(rules, r, next);
-        g_free(r);
-    }
-}
-
-static bool parse_rules(const char *text, FaultRules *rules, Error **errp)
-{
-    g_auto(GStrv) parts = g_strsplit(text, ";", 0);
-
-    for (char **part = parts; *part; part++) {
-        FaultRule *r = g_new0(FaultRule, 1);
-
-        r->opcode = NOT_GIVEN;
-        r->reg = NOT_GIVEN;
-        r->count = 1;
-        QTAILQ_INSERT_TAIL(rules, r, next);
-        if (!parse_list(*part, r, rule_item, errp)) {
-            return false;
-        }
-        if (!r->count) {
-            r->count = UINT64_MAX;
-        }
-    }
-    return true;
+    forget_all(k->fault);
 }
 
 /*
@@ -308,21 +348,47 @@ static char *fault_get(Object *obj, Error **errp)
 static void fault_set(Object *obj, const char *text, Error **errp)
 {
     KiwiFault *f = KIWI(obj)->fault;
-    FaultRules rules = QTAILQ_HEAD_INITIALIZER(rules);
-    FaultRule *r;
+    FaultRules rules[KIWI_FAULT_KINDS];
 
-    if (!parse_rules(text, &rules, errp)) {
-        free_rules(&rules);
+    fault_rules_init(rules);
+    if (!fault_parse(text, rules, errp)) {
+        fault_rules_free(rules);
         return;
     }
-    free_rules(&f->rules);
-    while ((r = QTAILQ_FIRST(&rules))) {
-        QTAILQ_REMOVE(&rules, r, next);
-        QTAILQ_INSERT_TAIL(&f->rules, r, next);
+    fault_rules_free(f->rules);
+    for (int kind = 0; kind < KIWI_FAULT_KINDS; kind++) {
+        QSIMPLEQ_CONCAT(&f->rules[kind], &rules[kind]);
     }
-    f->current = NULL;
+    memset(f->current, 0, sizeof(f->current));
+    memset(f->counts, 0, sizeof(f->counts));
+    forget_all(f);
     g_free(f->text);
     f->text = g_strdup(text);
+}
+
+static void seed_set(Object *obj, Visitor *v, const char *name, void *opaque,
+                     Error **errp)
+{
+    uint32_t seed;
+
+    if (visit_type_uint32(v, name, &seed, errp)) {
+        g_rand_set_seed(KIWI(obj)->fault->rand, seed);
+    }
+}
+
+static char *counts_get(Object *obj, Error **errp)
+{
+    KiwiFault *f = KIWI(obj)->fault;
+    GString *text = g_string_new("{");
+
+    for (int kind = 0; kind < KIWI_FAULT_KINDS; kind++) {
+        for (int i = 0; i < FAULT_COUNTERS; i++) {
+            kiwi_json_append(text, f->counts[kind][i], "%s_%s",
+                             fault_kind_names[kind], counter_names[i]);
+        }
+    }
+    g_string_append_c(text, '}');
+    return g_string_free(text, false);
 }
 
 static bool freeze_get(Object *obj, Error **errp)
@@ -360,6 +426,8 @@ typedef struct FaultEvent {
     uint64_t eq;
 } FaultEvent;
 
+#define EQ_ABSENT UINT64_MAX
+
 static const FaultKey event_keys[] = {
     { "type", offsetof(FaultEvent, type), UINT8_MAX },
     { "code", offsetof(FaultEvent, code), UINT8_MAX },
@@ -371,19 +439,19 @@ static const FaultKey event_keys[] = {
 
 static bool event_item(const char *name, const char *value, void *into)
 {
-    return parse_key(event_keys, name, value, into);
+    return fault_parse_key(event_keys, name, value, into);
 }
 
 static void event_set(Object *obj, const char *text, Error **errp)
 {
     KiwiState *k = KIWI(obj);
-    FaultEvent e = { .eq = NOT_GIVEN };
+    FaultEvent e = { .eq = EQ_ABSENT };
     KiwiEq *eq;
 
-    if (!parse_list(text, &e, event_item, errp)) {
+    if (!fault_parse_list(text, &e, event_item, errp)) {
         return;
     }
-    eq = e.eq == NOT_GIVEN ? k->async_eq : kiwi_eq_find(k, e.eq);
+    eq = e.eq == EQ_ABSENT ? k->async_eq : kiwi_eq_find(k, e.eq);
     if (!eq || !kiwi_running(k)) {
         error_setg(errp, "fault: no such event queue");
         return;
@@ -394,6 +462,9 @@ static void event_set(Object *obj, const char *text, Error **errp)
 void kiwi_fault_class_init(ObjectClass *oc)
 {
     object_class_property_add_str(oc, "fault", fault_get, fault_set);
+    object_class_property_add(oc, "fault-seed", "uint32", NULL, seed_set, NULL,
+                              NULL);
+    object_class_property_add_str(oc, "fault-counts", counts_get, NULL);
     object_class_property_add_bool(oc, "freeze", freeze_get, freeze_set);
     object_class_property_add(oc, "fatal", "uint32", NULL, fatal_set, NULL,
                               NULL);
@@ -405,14 +476,23 @@ void kiwi_fault_init(KiwiState *k)
 {
     k->fault = g_new0(KiwiFault, 1);
     k->fault->text = g_strdup("");
-    QTAILQ_INIT(&k->fault->rules);
+    k->fault->rand = g_rand_new_with_seed(0);
+    fault_rules_init(k->fault->rules);
     QTAILQ_INIT(&k->fault->late);
+    QTAILQ_INIT(&k->fault->marks);
 }
 
 void kiwi_fault_exit(KiwiState *k)
 {
-    kiwi_fault_reset(k);
-    free_rules(&k->fault->rules);
-    g_free(k->fault->text);
-    g_free(k->fault);
+    KiwiFault *f = k->fault;
+    FaultLate *late, *next;
+
+    QTAILQ_FOREACH_SAFE(late, &f->late, next, next) {
+        late_free(late);
+    }
+    forget_all(f);
+    fault_rules_free(f->rules);
+    g_rand_free(f->rand);
+    g_free(f->text);
+    g_free(f);
 }

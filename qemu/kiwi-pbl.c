@@ -260,12 +260,12 @@ bool kiwi_pbl_write(KiwiState *k, enum kiwi_diag_dma_kind kind,
     return true;
 }
 
-/* Of an entry, which is aligned to its size and so lies in one page. */
-static uint64_t pbl_entry_addr(const KiwiPbl *pbl, uint64_t off, uint64_t len)
+uint64_t kiwi_pbl_entry_addr(const KiwiPbl *pbl, uint64_t off, uint64_t len)
 {
     uint64_t n = len;
     uint64_t addr = pbl_addr(pbl, off, &n);
 
+    /* It lies in one page. */
     assert(pbl_covers(pbl, off, len) && n == len);
     return addr;
 }
@@ -274,13 +274,14 @@ bool kiwi_pbl_publish(KiwiState *k, enum kiwi_diag_dma_kind kind,
                       const KiwiPbl *pbl, uint64_t off, const void *buf,
                       uint64_t len)
 {
-    return kiwi_dma_publish(k, kind, pbl_entry_addr(pbl, off, len), buf, len);
+    return kiwi_dma_publish(k, kind, kiwi_pbl_entry_addr(pbl, off, len), buf,
+                            len);
 }
 
 bool kiwi_pbl_publish_word(KiwiState *k, enum kiwi_diag_dma_kind kind,
                            const KiwiPbl *pbl, uint64_t off, const void *buf,
                            uint64_t len, uint64_t word)
 {
-    return kiwi_dma_publish_word(k, kind, pbl_entry_addr(pbl, off, len), buf,
-                                 len, word);
+    return kiwi_dma_publish_word(k, kind, kiwi_pbl_entry_addr(pbl, off, len),
+                                 buf, len, word);
 }

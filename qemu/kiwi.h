@@ -203,7 +203,6 @@ void kiwi_aq_enable(KiwiState *k);
 void kiwi_aq_disable(KiwiState *k);
 void kiwi_aq_produce(KiwiState *k, uint32_t pi);
 void kiwi_aq_consume(KiwiState *k, uint32_t ci);
-void kiwi_aq_complete(KiwiState *k, struct kiwi_acq_entry *done);
 uint64_t kiwi_le_value(const void *buf, size_t len);    /* of 0 to 8 bytes */
 enum kiwi_status kiwi_refuse(KiwiCall *c, enum kiwi_status status,
                              size_t field, uint64_t value, uint64_t limit);
@@ -269,6 +268,8 @@ bool kiwi_pbl_read(KiwiState *k, enum kiwi_diag_dma_kind kind,
 bool kiwi_pbl_write(KiwiState *k, enum kiwi_diag_dma_kind kind,
                     const KiwiPbl *pbl, uint64_t off, const void *buf,
                     uint64_t len);
+/* Where an entry of @len bytes at @off, aligned to its size, stands. */
+uint64_t kiwi_pbl_entry_addr(const KiwiPbl *pbl, uint64_t off, uint64_t len);
 bool kiwi_pbl_publish(KiwiState *k, enum kiwi_diag_dma_kind kind,
                       const KiwiPbl *pbl, uint64_t off, const void *buf,
                       uint64_t len);

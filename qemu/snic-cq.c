@@ -5,6 +5,8 @@
 #include "snic.h"
 #include "qemu/bswap.h"
 
+#include "kiwi-fault.h"
+
 #define CQE_SIZE sizeof(struct kiwi_cqe)
 
 /*
@@ -92,7 +94,15 @@ static bool cq_make_room(SnicState *s, SnicCq *cq)
         return false;
     }
     cq->ci = ci;
+    kiwi_fault_taken(KIWI(s), KIWI_FAULT_CQE, cq->number, ci);
     return true;
+}
+
+static void cq_fault(SnicState *s, SnicCq *cq, uint64_t off, struct kiwi_cqe *e)
+{
+    kiwi_fault_entry(KIWI(s), KIWI_FAULT_CQE, cq->number, cq->pi,
+                     kiwi_pbl_entry_addr(cq->mem, off, sizeof(*e)), e,
+                     sizeof(*e));
 }
 
 static bool cq_write_latest(SnicState *s, SnicCq *cq, struct kiwi_cqe *e)
@@ -105,6 +115,7 @@ static bool cq_write_latest(SnicState *s, SnicCq *cq, struct kiwi_cqe *e)
     }
     cq->status = e->status;
     e->flags |= KIWI_CQE_PHASE;
+    cq_fault(s, cq, 0, e);
     return kiwi_pbl_publish_word(KIWI(s), KIWI_DMA_CQE, cq->mem, 0, e,
                                  sizeof(*e),
                                  offsetof(struct kiwi_cqe, sq_index));
@@ -117,27 +128,40 @@ static bool cq_write_next(SnicState *s, SnicCq *cq, struct kiwi_cqe *e)
     if (!((cq->pi >> cq->log2) & 1)) {
         e->flags |= KIWI_CQE_PHASE;
     }
+    cq_fault(s, cq, index * CQE_SIZE, e);
     return kiwi_pbl_publish(KIWI(s), KIWI_DMA_CQE, cq->mem, index * CQE_SIZE, e,
                             sizeof(*e));
 }
 
-void snic_cqe_push(SnicState *s, SnicCq *cq, const struct kiwi_cqe *cqe)
+static void cq_write(KiwiState *k, uint32_t number, void *entry)
 {
-    struct kiwi_cqe e = *cqe;
+    SnicState *s = KIWI_SNIC(k);
+    SnicCq *cq = snic_table_get(&s->cqs, number);
+    struct kiwi_cqe *e = entry;
+    bool wanted = (e->flags & KIWI_CQE_SOLICITED) ||
+                  e->status != KIWI_CQE_ST_OK;
 
-    if (cq->error || !cq_make_room(s, cq)) {
+    /* A fault may have it written when the queue is gone. */
+    if (!cq || cq->error || !cq_make_room(s, cq)) {
         return;
     }
-    if (!(cq->flags & KIWI_CQ_COLLAPSED ? cq_write_latest(s, cq, &e)
-                                        : cq_write_next(s, cq, &e))) {
+    if (!(cq->flags & KIWI_CQ_COLLAPSED ? cq_write_latest(s, cq, e)
+                                        : cq_write_next(s, cq, e))) {
         cq_error(s, cq, KIWI_CQ_ERR_DMA);
         return;
     }
     cq->pi++;
-    if ((e.flags & KIWI_CQE_SOLICITED) || e.status != KIWI_CQE_ST_OK) {
+    if (wanted) {
         cq->solicited_pi = cq->pi;
     }
     cq_check_arm(s, cq);
+}
+
+void snic_cqe_push(SnicState *s, SnicCq *cq, const struct kiwi_cqe *cqe)
+{
+    kiwi_fault_begin(KIWI(s), KIWI_FAULT_CQE, cqe->opcode);
+    kiwi_fault_write(KIWI(s), KIWI_FAULT_CQE, cq->number, cqe, sizeof(*cqe),
+                     cq_write);
 }
 
 /* How far an index of ARM may be behind the CQEs written. */
@@ -168,6 +192,7 @@ enum kiwi_diag snic_cq_doorbell(SnicState *s, uint32_t page, uint8_t type,
     }
     cq->arm = type;
     cq->arm_index = cq->pi - waiting;
+    kiwi_fault_taken(KIWI(s), KIWI_FAULT_CQE, number, cq->arm_index);
     cq_queue_work(s, cq);
     return KIWI_DIAG_DB_ACCEPTED;
 }
@@ -318,6 +343,7 @@ enum kiwi_status snic_create_cq_cmd(KiwiState *k, KiwiCall *c)
 void snic_cq_free(SnicState *s, SnicCq *cq)
 {
     snic_table_del(s, &s->cqs, cq->number);
+    kiwi_fault_forget(KIWI(s), KIWI_FAULT_CQE, cq->number);
     kiwi_eq_find(KIWI(s), cq->eqn)->users--;
     kiwi_db_page(KIWI(s), cq->db_page)->users--;
     if (cq->queued) {

@@ -33,7 +33,7 @@ def replies(vm):
     idle = load(vm)
     address = audit.address(vm, "snic0")
     command = f"opcode={OP['REG_MR']},skip=1"
-    for fault, name in (("silent=1", "commands_rescued"), ("twice=1", "unexpected_replies")):
+    for fault, name in (("silent=1", "commands_rescued"), ("repeat=1", "unexpected_replies")):
         error, _, _, text = attempt(vm, "mr-reg", f"{command},{fault}")
         assert not error, text
         assert counter(vm, address, name) == 1, name

@@ -48,7 +48,10 @@ bool xpu_exec_post(XpuState *s, XpuThread *t, const XpuQueue *q, uint64_t value)
     return true;
 }
 
-/* One write of 8 bytes. Nobody tells the writer what became of it. */
+/*
+ * One write of 8 bytes. Nobody tells the writer what became of it. The window is
+ * there: what is on its way goes with it.
+ */
 static void exec_deliver(XpuState *s)
 {
     XpuExec *x = &s->exec;
@@ -58,9 +61,6 @@ static void exec_deliver(XpuState *s)
 
     x->posted_head = (x->posted_head + 1) % XPU_POSTED;
     x->posted_count--;
-    if (!d->length) {
-        return; /* withdrawn meanwhile */
-    }
     s->counter[XPU_CNT_DOORBELLS]++;
     if (!xpu_dma_answered(s, addr, sizeof(value), DMA_DIRECTION_FROM_DEVICE) ||
         pci_dma_write(&s->parent_obj, addr, &value, sizeof(value)) !=

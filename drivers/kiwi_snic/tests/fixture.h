@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A SNIC on the fake firmware interface: an owner of objects, and an open file. */
+#ifndef KSNIC_FIXTURE_H
+#define KSNIC_FIXTURE_H
+
+#include <kunit/test.h>
+#include <linux/fs.h>
+
+#include "../error.h"
+#include "../file.h"
+#include "../ksnic.h"
+#include "../object.h"
+#include "../port.h"
+#include "fake_fw.h"
+
+#define FIXTURE_USER_DATA	0xabcdef0123456789ULL
+
+/**
+ * struct fixture_event - an event that the owner was told
+ * @type: enum kiwi_snic_event_type
+ * @code: by type
+ * @id: of the object
+ * @user_data: of the object
+ */
+struct fixture_event {
+	u32 type;
+	u32 code;
+	u32 id;
+	u64 user_data;
+};
+
+/**
+ * struct fixture - what a test works with
+ * @test: the test
+ * @fw: the device
+ * @ks: the driver's structure of it
+ * @owner: table of objects
+ * @events: that the owner was told
+ * @nr_events: of them
+ * @withdrawals: calls of withdraw
+ * @inode: of @filp
+ * @filp: an open file, of suites that want one
+ * @file: the driver's structure of it
+ * @user: address of two pages of user memory, likewise
+ * @err: why the last call failed
+ */
+struct fixture {
+	struct kunit *test;
+	struct kiwi_fw fw;
+	struct ksnic ks;
+	struct ksnic_owner owner;
+	struct fixture_event events[16];
+	unsigned int nr_events;
+	unsigned int withdrawals;
+	struct inode inode;
+	struct file filp;
+	struct ksnic_file *file;
+	unsigned long user;
+	struct ksnic_error err;
+};
+
+int fixture_init(struct kunit *test);
+void fixture_exit(struct kunit *test);
+int fixture_init_file(struct kunit *test);
+void fixture_exit_file(struct kunit *test);
+
+/* An object in the table of @owner, published; the test ends if it cannot be made. */
+struct ksnic_pd *fixture_pd(struct fixture *x);
+struct ksnic_mr *fixture_mr(struct fixture *x, struct ksnic_pd *pd);
+struct ksnic_db *fixture_db(struct fixture *x);
+struct ksnic_cq *fixture_cq(struct fixture *x, struct ksnic_db *db);
+struct ksnic_qp *fixture_qp(struct fixture *x, struct ksnic_pd *pd, struct ksnic_cq *send,
+			    struct ksnic_cq *recv, struct ksnic_db *db);
+
+/* The same up to where its maker has filled it in, and neither created nor published. */
+struct ksnic_mr *fixture_mr_filled(struct fixture *x, struct ksnic_pd *pd);
+struct ksnic_cq *fixture_cq_filled(struct fixture *x, struct ksnic_db *db);
+struct ksnic_qp *fixture_qp_filled(struct fixture *x, struct ksnic_pd *pd, struct ksnic_cq *send,
+				   struct ksnic_cq *recv, struct ksnic_db *db);
+
+/* The memory of an object, with what it was asked for. */
+static inline struct fake_mem *fixture_mem(struct kiwi_fw_mem *mem)
+{
+	return container_of(mem, struct fake_mem, mem);
+}
+
+/* The exporter takes memory away. */
+static inline void fixture_revoke(struct kiwi_fw_mem *mem)
+{
+	struct fake_mem *m = fixture_mem(mem);
+
+	m->revoked(m->arg);
+}
+
+int fixture_destroy(struct fixture *x, u32 id);
+
+#endif /* KSNIC_FIXTURE_H */

@@ -106,7 +106,7 @@ int kiwi_fw_identify(struct kiwi_fw *fw)
 	*identity = (struct kiwi_fw_identity) {
 		.serial = kiwi_fw_rd64(fw, KIWI_REG_SERIAL),
 		.fw_version = kiwi_fw_rd64(fw, KIWI_REG_FW_VERSION),
-		.caps = kiwi_fw_rd64(fw, KIWI_REG_CAPS) & KIWI_CAP_DIAG,
+		.caps = kiwi_fw_rd64(fw, KIWI_REG_CAPS) & (KIWI_CAP_DIAG | fw->ops->caps),
 		.abi = kiwi_fw_rd32(fw, KIWI_REG_ABI),
 		.revision = kiwi_fw_rd32(fw, KIWI_REG_REVISION),
 		.generation = kiwi_fw_rd32(fw, KIWI_REG_GENERATION),

@@ -4,6 +4,7 @@
 #include <linux/limits.h>
 #include <asm/byteorder.h>
 
+#include <kiwi/fw.h>
 #include <kiwi_abi/queues.h>
 
 #include "caps.h"
@@ -74,4 +75,21 @@ int ksnic_caps_parse(const struct kiwi_snic_caps *wire, struct ksnic_caps *caps,
 		.link_mbps = le32_to_cpu(wire->link_mbps),
 	};
 	return c.ret;
+}
+
+/**
+ * ksnic_need_gpu_queues() - whether the device has what queues for GPU code need
+ * @fw: the device
+ * @what: is asked for
+ * @err: filled on failure
+ *
+ * Return: 0 or -EOPNOTSUPP
+ */
+int ksnic_need_gpu_queues(struct kiwi_fw *fw, const char *what, struct ksnic_error *err)
+{
+	if (kiwi_fw_identity(fw)->caps & KIWI_SNIC_CAP_GPU_QUEUES)
+		return 0;
+	return ksnic_fail(err, -EOPNOTSUPP, 0, 0,
+			  "%s: the firmware does not offer queues for GPU code (caps/gpu_queues is 0)",
+			  what);
 }

@@ -7,6 +7,7 @@
 
 #include <kiwi_abi/snic.h>
 
+struct kiwi_fw;
 struct ksnic_error;
 
 /*
@@ -37,5 +38,6 @@ struct ksnic_caps {
 
 int ksnic_caps_parse(const struct kiwi_snic_caps *wire, struct ksnic_caps *caps,
 		     struct ksnic_error *err);
+int ksnic_need_gpu_queues(struct kiwi_fw *fw, const char *what, struct ksnic_error *err);
 
 #endif /* KSNIC_CAPS_H */

@@ -28,9 +28,13 @@ static void file_event(struct ksnic_owner *owner, const struct ksnic_obj *obj, u
 static void file_withdraw(struct ksnic_owner *owner, struct ksnic_obj *obj)
 {
 	struct ksnic_file *file = container_of(owner, struct ksnic_file, owner);
+	struct ksnic_db *db;
 
-	if (obj->ops == &ksnic_db_ops)
-		ksnic_unmap(file, container_of(obj, struct ksnic_db, obj));
+	if (obj->ops != &ksnic_db_ops)
+		return;
+	db = container_of(obj, struct ksnic_db, obj);
+	ksnic_unmap(file, db);
+	ksnic_db_revoke(file, db);
 }
 
 static const struct ksnic_owner_ops file_owner_ops = {

@@ -62,26 +62,65 @@ struct ksnic_cq *ksnic_cq_new(struct ksnic_owner *owner, u64 user_data)
 	return cq;
 }
 
+static int cq_check_flags(const struct ksnic *ks, u32 flags, struct ksnic_error *err)
+{
+	if ((flags & KIWI_CQ_COLLAPSED) && !(flags & KIWI_CQ_OVERRUN_IGNORE))
+		return ksnic_fail(err, -EINVAL, flags, 0,
+				  "flags %#x: KIWI_CQ_COLLAPSED needs KIWI_CQ_OVERRUN_IGNORE",
+				  flags);
+	return flags ? ksnic_need_gpu_queues(ks->fw, "KIWI_CQ_OVERRUN_IGNORE", err) : 0;
+}
+
+static int cq_check_log2(const struct ksnic *ks, u32 flags, u32 log2, struct ksnic_error *err)
+{
+	if (flags & KIWI_CQ_COLLAPSED)
+		return log2 ? ksnic_fail(err, -EINVAL, log2, 0,
+					 "log2 %u: a collapsed CQ has one entry, so 0", log2) : 0;
+	if (log2 < 1 || log2 > ks->caps.cq_log2_max)
+		return ksnic_fail(err, -EINVAL, log2, ks->caps.cq_log2_max,
+				  "log2 %u is not in 1..%llu (cq_log2_max)", log2,
+				  ks->caps.cq_log2_max);
+	return 0;
+}
+
+static int cq_check_no_index(u64 ring, u64 length, u64 ci_offset, struct ksnic_error *err)
+{
+	if (ci_offset)
+		return ksnic_fail(err, -EINVAL, ci_offset, 0,
+				  "ci_offset %llu: with KIWI_CQ_OVERRUN_IGNORE there is none, so 0",
+				  ci_offset);
+	if (length < ring)
+		return ksnic_fail(err, -EINVAL, length, ring,
+				  "mem.length %llu is too short for the entries, %llu", length,
+				  ring);
+	return 0;
+}
+
 /**
  * ksnic_cq_check() - whether a CQ could be created, before memory is taken
  * @ks: the device
+ * @flags: KIWI_CQ_*
  * @log2: entries
  * @length: bytes of its memory
  * @ci_offset: of the consumer index in it
  * @err: filled on failure
  *
- * Return: 0 or -EINVAL
+ * Return: 0, -EINVAL or -EOPNOTSUPP
  */
-int ksnic_cq_check(const struct ksnic *ks, u32 log2, u64 length, u64 ci_offset,
+int ksnic_cq_check(const struct ksnic *ks, u32 flags, u32 log2, u64 length, u64 ci_offset,
 		   struct ksnic_error *err)
 {
 	u64 ring;
+	int ret;
 
-	if (log2 < 1 || log2 > ks->caps.cq_log2_max)
-		return ksnic_fail(err, -EINVAL, log2, ks->caps.cq_log2_max,
-				  "log2 %u is not in 1..%llu (cq_log2_max)", log2,
-				  ks->caps.cq_log2_max);
-	ring = sizeof(struct kiwi_cqe) << log2;
+	ret = cq_check_flags(ks, flags, err);
+	if (!ret)
+		ret = cq_check_log2(ks, flags, log2, err);
+	if (ret)
+		return ret;
+	ring = (u64)sizeof(struct kiwi_cqe) << log2;
+	if (flags & KIWI_CQ_OVERRUN_IGNORE)
+		return cq_check_no_index(ring, length, ci_offset, err);
 	if (length < ring + sizeof(struct kiwi_cq_ci))
 		return ksnic_fail(err, -EINVAL, length, ring + sizeof(struct kiwi_cq_ci),
 				  "mem.length %llu is too short for 2^%u entries and the consumer index, %llu",
@@ -142,6 +181,7 @@ int ksnic_cq_create(struct ksnic_cq *cq, struct ksnic_error *err)
 		.eqn = kiwi_fw_comp_eqn(fw, cq->vector),
 		.db_page = cq->db->page.index,
 		.log2 = cq->log2,
+		.flags = cq->flags,
 	};
 	struct kiwi_fw_pbl pbl;
 	int ret;

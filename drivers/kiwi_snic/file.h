@@ -15,6 +15,7 @@
 #include "events.h"
 #include "object.h"
 
+struct dma_buf;
 struct file;
 struct page;
 struct vm_area_struct;
@@ -29,7 +30,7 @@ struct vm_area_struct;
  * @events: what read() gives
  * @error_lock: protects @error
  * @error: what KIWI_SNIC_LAST_ERROR gives
- * @map_lock: protects what follows; inside of mmap_lock
+ * @map_lock: protects what follows, and ksnic_db.dmabuf; inside of mmap_lock
  * @maps: doorbell mappings, struct ksnic_map
  * @stand_in: page that is mapped where a doorbell was taken away, or NULL
  */
@@ -52,6 +53,11 @@ int ksnic_file_check_up(const struct ksnic_file *file);
 
 /* ioctl.c */
 long ksnic_ioctl(struct file *filp, unsigned int nr, unsigned long arg);
+
+/* db_dmabuf.c */
+struct dma_buf *ksnic_db_export(struct ksnic_file *file, struct ksnic_db *db,
+				struct ksnic_error *err);
+void ksnic_db_revoke(struct ksnic_file *file, struct ksnic_db *db);
 
 /* mmap.c */
 u64 ksnic_map_offset(const struct ksnic_db *db);

@@ -75,6 +75,7 @@ static const struct cmd_field create_cq_fields[] = {
 	FIELD(kiwi_snic_create_cq_in, eqn),
 	FIELD(kiwi_snic_create_cq_in, db_page),
 	FIELD(kiwi_snic_create_cq_in, log2),
+	FIELD(kiwi_snic_create_cq_in, flags),
 	{ }
 };
 
@@ -88,6 +89,7 @@ static const struct cmd_field create_qp_fields[] = {
 	FIELD(kiwi_snic_create_qp_in, sq_log2),
 	FIELD(kiwi_snic_create_qp_in, rq_log2),
 	FIELD(kiwi_snic_create_qp_in, rq_stride),
+	FIELD(kiwi_snic_create_qp_in, db_record),
 	FIELD(kiwi_snic_create_qp_in, sq.count),
 	FIELD(kiwi_snic_create_qp_in, sq.page_shift),
 	FIELD(kiwi_snic_create_qp_in, sq.offset),
@@ -402,6 +404,7 @@ int ksnic_cmd_create_cq(struct kiwi_fw *fw, const struct ksnic_cq_params *params
 		.eqn = cpu_to_le32(params->eqn),
 		.db_page = cpu_to_le32(params->db_page),
 		.log2 = params->log2,
+		.flags = params->flags,
 	};
 
 	return cmd_create_queue(fw, &create_cq, &in, 1, KIWI_SNIC_NUMBER_MAX, id, err);
@@ -425,9 +428,12 @@ int ksnic_cmd_create_qp(struct kiwi_fw *fw, const struct ksnic_qp_params *params
 		.sq_log2 = params->sq_log2,
 		.rq_log2 = params->rq_log2,
 		.rq_stride = params->rq_stride,
+		.db_record = cpu_to_le64(params->db_record),
 		.sq = *params->sq,
-		.rq = *params->rq,
 	};
+
+	if (params->rq)
+		in.rq = *params->rq;
 
 	return cmd_create_queue(fw, &create_qp, &in, KIWI_SNIC_QPN_MIN, KIWI_SNIC_QPN_MAX, id,
 				err);

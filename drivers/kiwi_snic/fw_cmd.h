@@ -67,6 +67,7 @@ struct ksnic_cq_params {
 	u32 eqn;
 	u32 db_page;
 	u8 log2;
+	u8 flags;
 };
 
 int ksnic_cmd_create_cq(struct kiwi_fw *fw, const struct ksnic_cq_params *params,
@@ -78,7 +79,8 @@ int ksnic_cmd_destroy_cq(struct kiwi_fw *fw, u32 cqn, struct ksnic_error *err);
  */
 struct ksnic_qp_params {
 	const struct kiwi_pbl *sq;
-	const struct kiwi_pbl *rq;
+	const struct kiwi_pbl *rq;	/* or NULL */
+	u64 db_record;
 	u32 pdn;
 	u32 send_cqn;
 	u32 recv_cqn;

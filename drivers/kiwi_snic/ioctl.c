@@ -2,6 +2,8 @@
 #include <linux/capability.h>
 #include <linux/errno.h>
 #include <linux/etherdevice.h>
+#include <linux/fcntl.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
@@ -34,9 +36,11 @@ union ioctl_data {
 	struct kiwi_snic_mr_reg mr_reg;
 	struct kiwi_snic_mr_query mr_query;
 	struct kiwi_snic_doorbell_alloc doorbell_alloc;
+	struct kiwi_snic_doorbell_export doorbell_export;
 	struct kiwi_snic_cq_create cq_create;
 	struct kiwi_snic_qp_create qp_create;
 	struct kiwi_snic_qp_modify qp_modify;
+	struct kiwi_snic_queue_query queue_query;
 };
 
 int ksnic_reserved_set(struct ksnic_call *call)
@@ -75,6 +79,7 @@ static int query_device(struct ksnic_call *call, void *data)
 		.rq_log2_max = caps->rq_log2_max,
 		.cq_log2_max = caps->cq_log2_max,
 		.page_shift_max = caps->page_shift_max,
+		.caps = id->caps,
 	};
 	return 0;
 }
@@ -210,15 +215,20 @@ static const struct ioctl_rules ioctls[] = {
 	IOCTL(MR_QUERY, kiwi_snic_mr_query, 56, 0, IOCTL_REPLY, ksnic_ioctl_mr_query),
 	IOCTL(DOORBELL_ALLOC, kiwi_snic_doorbell_alloc, 32, KIWI_SNIC_DOORBELL_WC, IOCTL_REPLY,
 	      ksnic_ioctl_doorbell_alloc),
-	IOCTL(CQ_CREATE, kiwi_snic_cq_create, 80, 0, IOCTL_REPLY, ksnic_ioctl_cq_create),
-	IOCTL(QP_CREATE, kiwi_snic_qp_create, 104, KIWI_QP_SQ_SIG_ALL, IOCTL_REPLY,
+	IOCTL(CQ_CREATE, kiwi_snic_cq_create, 80, KIWI_CQ_OVERRUN_IGNORE | KIWI_CQ_COLLAPSED,
+	      IOCTL_REPLY, ksnic_ioctl_cq_create),
+	IOCTL(QP_CREATE, kiwi_snic_qp_create, 104,
+	      KIWI_QP_SQ_SIG_ALL | KIWI_QP_SQ_ONLY | KIWI_QP_DB_RECORD, IOCTL_REPLY,
 	      ksnic_ioctl_qp_create),
 	IOCTL(QP_MODIFY, kiwi_snic_qp_modify, 76, 0, 0, ksnic_ioctl_qp_modify),
 	IOCTL(QP_QUERY, kiwi_snic_qp_modify, 76, 0, IOCTL_REPLY, ksnic_ioctl_qp_query),
+	IOCTL(DOORBELL_EXPORT, kiwi_snic_doorbell_export, 32, O_CLOEXEC, IOCTL_REPLY,
+	      ksnic_ioctl_doorbell_export),
+	IOCTL(QUEUE_QUERY, kiwi_snic_queue_query, 160, 0, IOCTL_REPLY, ksnic_ioctl_queue_query),
 };
 
 /* A structure may only grow at its end. */
-static_assert(sizeof(struct kiwi_snic_query_device) == 88);
+static_assert(sizeof(struct kiwi_snic_query_device) == 96);
 static_assert(sizeof(struct kiwi_snic_query_port) == 32);
 static_assert(sizeof(struct kiwi_snic_set_port) == 16);
 static_assert(sizeof(struct kiwi_snic_gid) == 32);
@@ -229,9 +239,11 @@ static_assert(sizeof(struct kiwi_mem) == 24);
 static_assert(sizeof(struct kiwi_snic_mr_reg) == 64);
 static_assert(sizeof(struct kiwi_snic_mr_query) == 56);
 static_assert(sizeof(struct kiwi_snic_doorbell_alloc) == 32);
+static_assert(sizeof(struct kiwi_snic_doorbell_export) == 32);
 static_assert(sizeof(struct kiwi_snic_cq_create) == 80);
-static_assert(sizeof(struct kiwi_snic_qp_create) == 104);
+static_assert(sizeof(struct kiwi_snic_qp_create) == 128);
 static_assert(sizeof(struct kiwi_snic_qp_modify) == 76);
+static_assert(sizeof(struct kiwi_snic_queue_query) == 160);
 static_assert(sizeof(struct kiwi_snic_event) == 24);
 
 static int get_data(struct ksnic_call *call, const struct ioctl_rules *ioctl,
@@ -260,6 +272,25 @@ static int get_data(struct ksnic_call *call, const struct ioctl_rules *ioctl,
 	return 0;
 }
 
+static void undo(struct ksnic_call *call)
+{
+	if (call->made)
+		ksnic_obj_abort(call->made);
+	if (call->opened) {
+		put_unused_fd(call->fd);
+		fput(call->opened);
+	}
+}
+
+/* The reply has reached the user: what it names is there from now on. */
+static void finish(struct ksnic_call *call)
+{
+	if (call->made)
+		ksnic_obj_publish(call->made);
+	if (call->opened)
+		fd_install(call->fd, call->opened);
+}
+
 static int run_inside(struct ksnic_call *call, const struct ioctl_rules *ioctl,
 		      struct ioctl_head __user *user, u32 size, union ioctl_data *data)
 {
@@ -269,10 +300,10 @@ static int run_inside(struct ksnic_call *call, const struct ioctl_rules *ioctl,
 	if (!ret && (ioctl->rules & IOCTL_REPLY) &&
 	    copy_to_user(user, data, min_t(u32, size, ioctl->size)))
 		ret = -EFAULT;
-	if (call->made && ret)
-		ksnic_obj_abort(call->made);
-	else if (call->made)
-		ksnic_obj_publish(call->made);
+	if (ret)
+		undo(call);
+	else
+		finish(call);
 	return ret;
 }
 
@@ -334,6 +365,7 @@ long ksnic_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 	call.file = filp->private_data;
 	call.ks = call.file->ks;
 	call.made = NULL;
+	call.opened = NULL;
 	call.err.text[0] = '\0';
 	ret = run(&call, ioctl, (struct ioctl_head __user *)arg);
 	if (ret && ioctl->cmd != KIWI_SNIC_LAST_ERROR)

@@ -5,6 +5,7 @@
 
 #include "error.h"
 
+struct file;
 struct ksnic;
 struct ksnic_file;
 struct ksnic_obj;
@@ -14,12 +15,16 @@ struct ksnic_obj;
  * @file: on which
  * @ks: the device
  * @made: object to be published when the reply has reached the user
+ * @opened: file to be installed at @fd, likewise, or NULL
+ * @fd: descriptor reserved for @opened
  * @err: why it fails; an empty text leaves it to the errno
  */
 struct ksnic_call {
 	struct ksnic_file *file;
 	struct ksnic *ks;
 	struct ksnic_obj *made;
+	struct file *opened;
+	int fd;
 	struct ksnic_error err;
 };
 
@@ -31,9 +36,13 @@ int ksnic_ioctl_pd_alloc(struct ksnic_call *call, void *data);
 int ksnic_ioctl_mr_reg(struct ksnic_call *call, void *data);
 int ksnic_ioctl_mr_query(struct ksnic_call *call, void *data);
 int ksnic_ioctl_doorbell_alloc(struct ksnic_call *call, void *data);
+int ksnic_ioctl_doorbell_export(struct ksnic_call *call, void *data);
 int ksnic_ioctl_cq_create(struct ksnic_call *call, void *data);
 int ksnic_ioctl_qp_create(struct ksnic_call *call, void *data);
 int ksnic_ioctl_qp_modify(struct ksnic_call *call, void *data);
 int ksnic_ioctl_qp_query(struct ksnic_call *call, void *data);
+
+/* ioctl_queue.c; likewise */
+int ksnic_ioctl_queue_query(struct ksnic_call *call, void *data);
 
 #endif /* KSNIC_IOCTL_H */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/dma-buf.h>
 #include <linux/errno.h>
 #include <linux/eventfd.h>
+#include <linux/file.h>
 #include <linux/string.h>
 
 #include <kiwi/compat.h>
@@ -212,6 +214,43 @@ int ksnic_ioctl_doorbell_alloc(struct ksnic_call *call, void *data)
 	return 0;
 }
 
+static int open_dmabuf(struct ksnic_call *call, struct dma_buf *dmabuf, int flags)
+{
+	call->fd = get_unused_fd_flags(flags);
+	if (call->fd < 0) {
+		dma_buf_put(dmabuf);
+		return ksnic_fail(&call->err, call->fd, 0, 0, "no file descriptor is free");
+	}
+	call->opened = dmabuf->file;
+	return 0;
+}
+
+int ksnic_ioctl_doorbell_export(struct ksnic_call *call, void *data)
+{
+	struct kiwi_snic_doorbell_export *e = data;
+	struct dma_buf *dmabuf;
+	struct ksnic_db *db;
+	int ret;
+
+	if (e->rsvd[0] || e->rsvd[1])
+		return ksnic_reserved_set(call);
+	db = ksnic_obj_get(&call->file->owner, e->doorbell, &ksnic_db_ops, &call->err);
+	if (!db)
+		return -ENOENT;
+	dmabuf = ksnic_db_export(call->file, db, &call->err);
+	if (IS_ERR(dmabuf)) {
+		ret = PTR_ERR(dmabuf);
+		goto put;
+	}
+	e->length = db->page.size;
+	e->reg_offset = db->page.reg_offset;
+	ret = open_dmabuf(call, dmabuf, e->flags);
+	e->fd = call->fd;
+put:
+	ksnic_obj_put(&db->obj);
+	return ret;
+}
+
 /* Completion queue ------------------------------------------------------------------ */
 
 static int take_eventfd(struct ksnic_call *call, int fd, struct eventfd_ctx **ctx)
@@ -243,7 +282,7 @@ int ksnic_ioctl_cq_create(struct ksnic_call *call, void *data)
 
 	if (c->rsvd)
 		return ksnic_reserved_set(call);
-	ret = ksnic_cq_check(call->ks, c->log2, c->mem.length, c->ci_offset, &call->err);
+	ret = ksnic_cq_check(call->ks, c->flags, c->log2, c->mem.length, c->ci_offset, &call->err);
 	if (ret)
 		return ret;
 	cq = ksnic_cq_new(owner, c->user_data);
@@ -261,9 +300,11 @@ int ksnic_ioctl_cq_create(struct ksnic_call *call, void *data)
 	ret = mem_take(call, &c->mem, &use, &cq->mem);
 	if (ret)
 		return ret;
+	cq->where = c->mem;
 	cq->ci_offset = c->ci_offset;
 	cq->vector = c->vector;
 	cq->log2 = c->log2;
+	cq->flags = c->flags;
 	ret = ksnic_cq_create(cq, &call->err);
 	if (ret)
 		return ret;
@@ -286,15 +327,17 @@ static int qp_take_parents(struct ksnic_call *call, const struct kiwi_snic_qp_cr
 	qp->send_cq = ksnic_obj_use(owner, c->send_cq, &ksnic_cq_ops, &call->err);
 	if (!qp->send_cq)
 		return -ENOENT;
-	qp->recv_cq = ksnic_obj_use(owner, c->recv_cq, &ksnic_cq_ops, &call->err);
-	if (!qp->recv_cq)
-		return -ENOENT;
+	if (!(c->flags & KIWI_QP_SQ_ONLY)) {
+		qp->recv_cq = ksnic_obj_use(owner, c->recv_cq, &ksnic_cq_ops, &call->err);
+		if (!qp->recv_cq)
+			return -ENOENT;
+	}
 	qp->db = ksnic_obj_use(owner, c->doorbell, &ksnic_db_ops, &call->err);
 	return qp->db ? 0 : -ENOENT;
 }
 
-static int qp_take_rings(struct ksnic_call *call, const struct kiwi_snic_qp_create *c,
-			 struct ksnic_qp *qp)
+static int qp_take_memory(struct ksnic_call *call, const struct kiwi_snic_qp_create *c,
+			  struct ksnic_qp *qp)
 {
 	struct mem_use use = { .revoked = ksnic_qp_revoked, .arg = qp };
 	int ret;
@@ -304,9 +347,18 @@ static int qp_take_rings(struct ksnic_call *call, const struct kiwi_snic_qp_crea
 	ret = mem_take(call, &c->sq, &use, &qp->sq);
 	if (ret)
 		return ret;
-	use.name = "rq";
-	use.align = BIT_ULL(c->rq_stride);
-	return mem_take(call, &c->rq, &use, &qp->rq);
+	if (!(c->flags & KIWI_QP_SQ_ONLY)) {
+		use.name = "rq";
+		use.align = BIT_ULL(c->rq_stride);
+		ret = mem_take(call, &c->rq, &use, &qp->rq);
+		if (ret)
+			return ret;
+	}
+	if (!(c->flags & KIWI_QP_DB_RECORD))
+		return 0;
+	use.name = "db_record";
+	use.align = sizeof(struct kiwi_qp_db_record);
+	return mem_take(call, &c->db_record, &use, &qp->db_record);
 }
 
 int ksnic_ioctl_qp_create(struct ksnic_call *call, void *data)
@@ -317,8 +369,7 @@ int ksnic_ioctl_qp_create(struct ksnic_call *call, void *data)
 
 	if (c->rsvd[0] || c->rsvd[1])
 		return ksnic_reserved_set(call);
-	ret = ksnic_qp_check(call->ks, c->sq_log2, c->sq.length, c->rq_log2, c->rq_stride,
-			     c->rq.length, &call->err);
+	ret = ksnic_qp_check(call->ks, c, &call->err);
 	if (ret)
 		return ret;
 	qp = ksnic_qp_new(&call->file->owner, c->user_data);
@@ -329,9 +380,12 @@ int ksnic_ioctl_qp_create(struct ksnic_call *call, void *data)
 	ret = qp_take_parents(call, c, qp);
 	if (ret)
 		return ret;
-	ret = qp_take_rings(call, c, qp);
+	ret = qp_take_memory(call, c, qp);
 	if (ret)
 		return ret;
+	qp->sq_where = c->sq;
+	qp->rq_where = c->rq;
+	qp->record_where = c->db_record;
 	qp->type = c->type;
 	qp->flags = c->flags;
 	qp->sq_log2 = c->sq_log2;

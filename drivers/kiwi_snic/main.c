@@ -113,6 +113,7 @@ static void ksnic_down(void *priv, enum kiwi_reset_reason reason)
 }
 
 static const struct kiwi_fw_ops ksnic_fw_ops = {
+	.caps = KIWI_SNIC_CAP_GPU_QUEUES,
 	.event = ksnic_event,
 	.down = ksnic_down,
 };
@@ -351,4 +352,5 @@ module_exit(ksnic_exit);
 MODULE_DESCRIPTION("Kiwi SNIC driver");
 MODULE_AUTHOR("Kiwi driver maintainers");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS("DMA_BUF");
 MODULE_IMPORT_NS("KIWI_FW");

@@ -46,17 +46,23 @@ struct ksnic_mr *ksnic_mr_new(struct ksnic_owner *owner, u64 user_data)
  * @access: KIWI_ACCESS_*
  * @err: filled on failure
  *
- * Return: 0 or -EINVAL
+ * Return: 0, -EINVAL or -EOPNOTSUPP
  */
 int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
 		   struct ksnic_error *err)
 {
+	const u32 known = KIWI_ACCESS_ALL | KIWI_ACCESS_RELAXED;
 	u64 last;
+	int ret;
 
-	if (access & ~KIWI_ACCESS_ALL)
-		return ksnic_fail(err, -EINVAL, access, KIWI_ACCESS_ALL,
-				  "access %#x has unknown bits, known are %#x", access,
-				  KIWI_ACCESS_ALL);
+	if (access & ~known)
+		return ksnic_fail(err, -EINVAL, access, known,
+				  "access %#x has unknown bits, known are %#x", access, known);
+	if (access & KIWI_ACCESS_RELAXED) {
+		ret = ksnic_need_gpu_queues(ks->fw, "KIWI_ACCESS_RELAXED", err);
+		if (ret)
+			return ret;
+	}
 	if ((access & (KIWI_ACCESS_REMOTE_WRITE | KIWI_ACCESS_REMOTE_ATOMIC)) &&
 	    !(access & KIWI_ACCESS_LOCAL_WRITE))
 		return ksnic_fail(err, -EINVAL, access, 0,

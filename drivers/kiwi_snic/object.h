@@ -25,9 +25,11 @@
 
 #include <kiwi/fw.h>
 #include <kiwi_abi/snic.h>
+#include <uapi/kiwi/snic.h>
 
 #include "fw_cmd.h"
 
+struct dma_buf;
 struct eventfd_ctx;
 struct ksnic;
 struct ksnic_error;
@@ -195,11 +197,14 @@ extern const struct ksnic_obj_ops ksnic_db_ops;
  * @obj: what all objects have
  * @page: the page
  * @write_combined: how its owner wants it mapped
+ * @dmabuf: of the page, from when its owner first asks for it until it is withdrawn; the
+ *	owner protects it
  */
 struct ksnic_db {
 	struct ksnic_obj obj;
 	struct kiwi_fw_db page;
 	bool write_combined;
+	struct dma_buf *dmabuf;
 };
 
 u8 ksnic_db_shift(const struct ksnic *ks);
@@ -215,10 +220,12 @@ extern const struct ksnic_obj_ops ksnic_cq_ops;
  * @obj: what all objects have
  * @db: doorbell that arms it; set by the maker
  * @mem: ring and consumer index, likewise; ksnic_cq_revoked() is told of revocation
+ * @where: how the maker named @mem; likewise
  * @signal: counts completion events, or NULL; likewise
  * @ci_offset: of the consumer index in @mem; likewise
  * @vector: modulo the number of completion vectors; likewise
  * @log2: entries; likewise
+ * @flags: KIWI_CQ_*; likewise
  * @comp: listener of completion events
  * @hw: number and epoch
  * @senders: QPs whose send queue completes here; under the lock
@@ -228,10 +235,12 @@ struct ksnic_cq {
 	struct ksnic_obj obj;
 	struct ksnic_db *db;
 	struct kiwi_fw_mem *mem;
+	struct kiwi_mem where;
 	struct eventfd_ctx *signal;
 	u64 ci_offset;
 	u32 vector;
 	u8 log2;
+	u8 flags;
 	struct kiwi_fw_comp comp;
 	struct ksnic_queue_id hw;
 	struct list_head senders;
@@ -239,7 +248,7 @@ struct ksnic_cq {
 };
 
 struct ksnic_cq *ksnic_cq_new(struct ksnic_owner *owner, u64 user_data);
-int ksnic_cq_check(const struct ksnic *ks, u32 log2, u64 length, u64 ci_offset,
+int ksnic_cq_check(const struct ksnic *ks, u32 flags, u32 log2, u64 length, u64 ci_offset,
 		   struct ksnic_error *err);
 int ksnic_cq_create(struct ksnic_cq *cq, struct ksnic_error *err);
 void ksnic_cq_revoked(void *cq);
@@ -254,10 +263,14 @@ extern const struct ksnic_obj_ops ksnic_qp_ops;
  * @obj: what all objects have
  * @pd: set by the maker, as all up to @rq_stride
  * @send_cq: CQ of the send queue
- * @recv_cq: CQ of the receive queue, may be the same
+ * @recv_cq: CQ of the receive queue, may be the same; NULL without one
  * @db: doorbell of both queues
  * @sq: send queue's ring; ksnic_qp_revoked() is told of revocation
- * @rq: receive queue's, likewise
+ * @rq: receive queue's, likewise, or NULL
+ * @db_record: doorbell record, likewise
+ * @sq_where: how the maker named @sq
+ * @rq_where: likewise @rq
+ * @record_where: likewise @db_record
  * @type: enum kiwi_qp_type
  * @flags: KIWI_QP_*
  * @sq_log2: units
@@ -275,6 +288,10 @@ struct ksnic_qp {
 	struct ksnic_db *db;
 	struct kiwi_fw_mem *sq;
 	struct kiwi_fw_mem *rq;
+	struct kiwi_fw_mem *db_record;
+	struct kiwi_mem sq_where;
+	struct kiwi_mem rq_where;
+	struct kiwi_mem record_where;
 	u8 type;
 	u8 flags;
 	u8 sq_log2;
@@ -286,8 +303,8 @@ struct ksnic_qp {
 };
 
 struct ksnic_qp *ksnic_qp_new(struct ksnic_owner *owner, u64 user_data);
-int ksnic_qp_check(const struct ksnic *ks, u8 sq_log2, u64 sq_length, u8 rq_log2, u8 rq_stride,
-		   u64 rq_length, struct ksnic_error *err);
+int ksnic_qp_check(const struct ksnic *ks, const struct kiwi_snic_qp_create *c,
+		   struct ksnic_error *err);
 int ksnic_qp_create(struct ksnic_qp *qp, struct ksnic_error *err);
 int ksnic_qp_modify(struct ksnic_qp *qp, u32 mask, const struct kiwi_qp_attr *attr,
 		    struct ksnic_error *err);

@@ -46,6 +46,8 @@ static void qp_release(struct ksnic_obj *obj)
 		kiwi_fw_mem_release(qp->sq);
 	if (qp->rq)
 		kiwi_fw_mem_release(qp->rq);
+	if (qp->db_record)
+		kiwi_fw_mem_release(qp->db_record);
 	if (qp->db)
 		ksnic_obj_unuse(&qp->db->obj);
 	if (qp->pd)
@@ -85,38 +87,73 @@ static int qp_check_ring(const char *name, u8 log2, u8 min, u64 max, u64 length,
 	return 0;
 }
 
+static int qp_check_rq(const struct ksnic *ks, const struct kiwi_snic_qp_create *c,
+		       struct ksnic_error *err)
+{
+	if (c->rq_stride < KIWI_RQE_MIN_SHIFT || c->rq_stride > KIWI_RQE_MAX_SHIFT)
+		return ksnic_fail(err, -EINVAL, c->rq_stride, KIWI_RQE_MAX_SHIFT,
+				  "rq_stride %u is not in %u..%u", c->rq_stride,
+				  KIWI_RQE_MIN_SHIFT, KIWI_RQE_MAX_SHIFT);
+	return qp_check_ring("rq", c->rq_log2, 0, ks->caps.rq_log2_max, c->rq.length,
+			     1ULL << c->rq_stride, err);
+}
+
+static bool mem_unused(const struct kiwi_mem *m)
+{
+	return !m->type && !m->fd && !m->addr && !m->length;
+}
+
+static int qp_check_no_rq(const struct kiwi_snic_qp_create *c, struct ksnic_error *err)
+{
+	if (mem_unused(&c->rq) && !c->recv_cq && !c->rq_log2 && !c->rq_stride)
+		return 0;
+	return ksnic_fail(err, -EINVAL, 0, 0,
+			  "rq, recv_cq, rq_log2 and rq_stride are 0 with KIWI_QP_SQ_ONLY");
+}
+
+static int qp_check_record(const struct kiwi_snic_qp_create *c, struct ksnic_error *err)
+{
+	if (!(c->flags & KIWI_QP_DB_RECORD))
+		return mem_unused(&c->db_record) ? 0 :
+			ksnic_fail(err, -EINVAL, 0, 0,
+				   "db_record is all 0 without KIWI_QP_DB_RECORD");
+	if (c->db_record.length != sizeof(struct kiwi_qp_db_record))
+		return ksnic_fail(err, -EINVAL, c->db_record.length,
+				  sizeof(struct kiwi_qp_db_record),
+				  "db_record.length %llu is not %zu", c->db_record.length,
+				  sizeof(struct kiwi_qp_db_record));
+	return 0;
+}
+
 /**
  * ksnic_qp_check() - whether a QP could be created, before memory is taken
  * @ks: the device
- * @sq_log2: units of the send queue
- * @sq_length: bytes of its memory
- * @rq_log2: entries of the receive queue
- * @rq_stride: bytes of an entry, 2^n
- * @rq_length: bytes of its memory
+ * @c: what is asked for
  * @err: filled on failure
  *
- * Return: 0 or -EINVAL
+ * Return: 0, -EINVAL or -EOPNOTSUPP
  */
-int ksnic_qp_check(const struct ksnic *ks, u8 sq_log2, u64 sq_length, u8 rq_log2, u8 rq_stride,
-		   u64 rq_length, struct ksnic_error *err)
+int ksnic_qp_check(const struct ksnic *ks, const struct kiwi_snic_qp_create *c,
+		   struct ksnic_error *err)
 {
 	int ret;
 
-	ret = qp_check_ring("sq", sq_log2, ilog2(KIWI_WQE_MAX_BB), ks->caps.sq_log2_max, sq_length,
-			    KIWI_WQEBB, err);
-	if (ret)
-		return ret;
-	if (rq_stride < KIWI_RQE_MIN_SHIFT || rq_stride > KIWI_RQE_MAX_SHIFT)
-		return ksnic_fail(err, -EINVAL, rq_stride, KIWI_RQE_MAX_SHIFT,
-				  "rq_stride %u is not in %u..%u", rq_stride, KIWI_RQE_MIN_SHIFT,
-				  KIWI_RQE_MAX_SHIFT);
-	return qp_check_ring("rq", rq_log2, 0, ks->caps.rq_log2_max, rq_length,
-			     1ULL << rq_stride, err);
+	if (c->flags & (KIWI_QP_SQ_ONLY | KIWI_QP_DB_RECORD)) {
+		ret = ksnic_need_gpu_queues(ks->fw, c->flags & KIWI_QP_SQ_ONLY ?
+					    "KIWI_QP_SQ_ONLY" : "KIWI_QP_DB_RECORD", err);
+		if (ret)
+			return ret;
+	}
+	ret = qp_check_ring("sq", c->sq_log2, ilog2(KIWI_WQE_MAX_BB), ks->caps.sq_log2_max,
+			    c->sq.length, KIWI_WQEBB, err);
+	if (!ret)
+		ret = c->flags & KIWI_QP_SQ_ONLY ? qp_check_no_rq(c, err) : qp_check_rq(ks, c, err);
+	return ret ?: qp_check_record(c, err);
 }
 
 static void qp_lock_cqs(struct ksnic_qp *qp)
 {
-	struct ksnic_cq *first = qp->send_cq, *second = qp->recv_cq;
+	struct ksnic_cq *first = qp->send_cq, *second = qp->recv_cq ?: qp->send_cq;
 
 	if (first->obj.id > second->obj.id)
 		swap(first, second);
@@ -128,7 +165,7 @@ static void qp_lock_cqs(struct ksnic_qp *qp)
 static void qp_unlock_cqs(struct ksnic_qp *qp)
 {
 	mutex_unlock(&qp->send_cq->obj.lock);
-	if (qp->recv_cq != qp->send_cq)
+	if (qp->recv_cq && qp->recv_cq != qp->send_cq)
 		mutex_unlock(&qp->recv_cq->obj.lock);
 }
 
@@ -142,7 +179,7 @@ static int qp_create_locked(struct ksnic_qp *qp, const struct ksnic_qp_params *p
 		return ksnic_obj_not_live(obj, err);
 	if (!qp->send_cq->obj.live)
 		return ksnic_obj_not_live(&qp->send_cq->obj, err);
-	if (!qp->recv_cq->obj.live)
+	if (qp->recv_cq && !qp->recv_cq->obj.live)
 		return ksnic_obj_not_live(&qp->recv_cq->obj, err);
 
 	ret = ksnic_cmd_create_qp(obj->ks->fw, params, &qp->hw, err);
@@ -150,9 +187,19 @@ static int qp_create_locked(struct ksnic_qp *qp, const struct ksnic_qp_params *p
 		return ret;
 	obj->live = true;
 	list_add(&qp->send_node, &qp->send_cq->senders);
-	if (qp->recv_cq != qp->send_cq)
+	if (qp->recv_cq && qp->recv_cq != qp->send_cq)
 		list_add(&qp->recv_node, &qp->recv_cq->receivers);
 	return ksnic_route_add(obj->ks, &obj->ks->qps, qp->hw.number, obj, err);
+}
+
+/* An exporter may place the buffer at any address of the device's. */
+static int qp_record_address(const struct kiwi_fw_mem *mem, u64 *addr, struct ksnic_error *err)
+{
+	*addr = mem->runs[0].addr;
+	if (mem->nr_runs == 1 && IS_ALIGNED(*addr, sizeof(struct kiwi_qp_db_record)))
+		return 0;
+	return ksnic_fail(err, -EOPNOTSUPP, 0, 0,
+			  "db_record: the exporter did not map it as 8 aligned bytes");
 }
 
 /**
@@ -167,7 +214,7 @@ int ksnic_qp_create(struct ksnic_qp *qp, struct ksnic_error *err)
 	struct ksnic_qp_params params = {
 		.pdn = qp->pd->pdn,
 		.send_cqn = qp->send_cq->hw.number,
-		.recv_cqn = qp->recv_cq->hw.number,
+		.recv_cqn = qp->recv_cq ? qp->recv_cq->hw.number : 0,
 		.db_page = qp->db->page.index,
 		.type = qp->type,
 		.flags = qp->flags,
@@ -176,17 +223,24 @@ int ksnic_qp_create(struct ksnic_qp *qp, struct ksnic_error *err)
 		.rq_stride = qp->rq_stride,
 	};
 	struct ksnic *ks = qp->obj.ks;
-	struct kiwi_fw_pbl sq, rq;
+	struct kiwi_fw_pbl sq, rq = { };
 	int ret;
 
+	if (qp->db_record) {
+		ret = qp_record_address(qp->db_record, &params.db_record, err);
+		if (ret)
+			return ret;
+	}
 	ret = ksnic_pbl_build(ks, qp->sq, &sq, err);
 	if (ret)
 		return ret;
-	ret = ksnic_pbl_build(ks, qp->rq, &rq, err);
-	if (ret)
-		goto release_sq;
 	params.sq = &sq.wire;
-	params.rq = &rq.wire;
+	if (qp->rq) {
+		ret = ksnic_pbl_build(ks, qp->rq, &rq, err);
+		if (ret)
+			goto release_sq;
+		params.rq = &rq.wire;
+	}
 
 	qp_lock_cqs(qp);
 	mutex_lock(&qp->obj.lock);
@@ -194,7 +248,8 @@ int ksnic_qp_create(struct ksnic_qp *qp, struct ksnic_error *err)
 	mutex_unlock(&qp->obj.lock);
 	qp_unlock_cqs(qp);
 
-	kiwi_fw_pbl_release(ks->fw, &rq);
+	if (qp->rq)
+		kiwi_fw_pbl_release(ks->fw, &rq);
 release_sq:
 	kiwi_fw_pbl_release(ks->fw, &sq);
 	return ret;

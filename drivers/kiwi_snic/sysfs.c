@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Attributes of the device itself: identity, capabilities, diagnostic counters. */
 #include <linux/device.h>
+#include <linux/log2.h>
 #include <linux/sysfs.h>
 
 #include <kiwi/fw.h>
@@ -99,6 +100,14 @@ static ssize_t caps_emit(struct ksnic *ks, unsigned long offset, char *buf)
 	return sysfs_emit(buf, "%llu\n", *(u64 *)((u8 *)&ks->caps + offset));
 }
 
+static ssize_t cap_bit_emit(struct ksnic *ks, unsigned long bit, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", !!(kiwi_fw_identity(ks->fw)->caps & BIT_ULL(bit)));
+}
+
+#define CAP_BIT_ATTR(_name, _cap)	\
+	DEV_ATTR(__stringify(_name), cap_bit_emit, ilog2(_cap), false)
+
 #define CAPS_ATTR(_name)	\
 	DEV_ATTR(__stringify(_name), caps_emit, offsetof(struct ksnic_caps, _name), false)
 
@@ -121,6 +130,7 @@ static struct attribute *caps_attrs[] = {
 	CAPS_ATTR(max_rd_atomic),
 	CAPS_ATTR(max_msg_size),
 	CAPS_ATTR(link_mbps),
+	CAP_BIT_ATTR(gpu_queues, KIWI_SNIC_CAP_GPU_QUEUES),
 	NULL
 };
 
@@ -200,6 +210,12 @@ static struct attribute *diag_attrs[] = {
 	DMA_ATTR(cq_ci_peer_bytes, CQ_CI, PEER, BYTES),
 	DMA_ATTR(cq_ci_fault_transactions, CQ_CI, FAULT, TRANSACTIONS),
 	DMA_ATTR(cq_ci_fault_bytes, CQ_CI, FAULT, BYTES),
+	DMA_ATTR(db_record_system_transactions, DB_RECORD, SYSTEM, TRANSACTIONS),
+	DMA_ATTR(db_record_system_bytes, DB_RECORD, SYSTEM, BYTES),
+	DMA_ATTR(db_record_peer_transactions, DB_RECORD, PEER, TRANSACTIONS),
+	DMA_ATTR(db_record_peer_bytes, DB_RECORD, PEER, BYTES),
+	DMA_ATTR(db_record_fault_transactions, DB_RECORD, FAULT, TRANSACTIONS),
+	DMA_ATTR(db_record_fault_bytes, DB_RECORD, FAULT, BYTES),
 	DMA_ATTR(payload_read_system_transactions, PAYLOAD_READ, SYSTEM, TRANSACTIONS),
 	DMA_ATTR(payload_read_system_bytes, PAYLOAD_READ, SYSTEM, BYTES),
 	DMA_ATTR(payload_read_peer_transactions, PAYLOAD_READ, PEER, TRANSACTIONS),

@@ -24,7 +24,7 @@ struct kiwi_fw_pbl_table;
  * struct kiwi_fw_identity - what the device said of itself, range-checked
  * @serial: serial number
  * @fw_version: major << 48 | minor << 32 | patch
- * @caps: KIWI_CAP_* in force: announced by the device and known here
+ * @caps: capability bits in force: announced by the device, and known here or to the part's driver
  * @abi: major << 16 | minor
  * @revision: hardware revision
  * @generation: at the last (re)start
@@ -45,7 +45,8 @@ struct kiwi_fw_identity {
 };
 
 /**
- * struct kiwi_fw_ops - what a part's driver is told
+ * struct kiwi_fw_ops - what a part's driver is told, and what it knows
+ * @caps: capability bits of the part, 32..63, that the driver understands
  * @event: an asynchronous event, type checked and below KIWI_EV_COUNT; process
  *	context (a worker of kiwi_fw or a caller of kiwi_fw_sync_events()); takes no lock but
  *	spinlocks and issues no command; @lost is set when events were lost before this one
@@ -58,6 +59,7 @@ struct kiwi_fw_identity {
  * held that one takes.
  */
 struct kiwi_fw_ops {
+	u64 caps;
 	void (*event)(void *priv, const struct kiwi_eqe *eqe, bool lost);
 	void (*down)(void *priv, enum kiwi_reset_reason reason);
 };

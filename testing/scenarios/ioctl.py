@@ -48,6 +48,29 @@ def big_doorbells(vm):
           "doorbells.map-or-destroy queues.nop", timeout=200)
 
 
+@scenario("ioctl.no-gpu-queues", props={"snic0": {"caps": ~(1 << 32) & (1 << 64) - 1}}, covers=[40])
+def no_gpu_queues(vm):
+    """A firmware without queues for GPU code: each use is refused in words, all else works."""
+    load(vm)
+    assert vm.sh("cat /sys/class/kiwi/snic0/caps/gpu_queues") == "0\n"
+    assert vm.sh("cat /sys/class/kiwi/snic1/caps/gpu_queues") == "1\n"
+    vm.sh("snic-ioctl gpu.offer args.success objects.cascade queues.nop doorbells.use "
+          "gpu.exported gpu.closed-under-peer", timeout=200)
+
+
+GPU = ("offer", "cq-flags", "qp-flags", "overrun", "collapsed", "record", "describe", "in-vram",
+       "exported", "rung-by-peer", "closed-under-peer")
+
+
+@scenario("ioctl.gpu", topology="one-switch", covers=[31, 32, 35])
+def gpu(vm):
+    """Queues as code on a GPU wants them, and doorbells that others ring, below one switch."""
+    load(vm)
+    rc, text = vm.run("snic-ioctl " + " ".join(f"gpu.{name}" for name in GPU), timeout=300)
+    print(text)
+    assert rc == 0 and f"{len(GPU)} passed" in text, text
+
+
 def start_waiting(vm):
     """A process that holds one of each object and waits: the numbers of its CQ and QP."""
     vm.sh("snic-ioctl try wait >/tmp/wait 2>&1 & "

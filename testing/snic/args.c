@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What every ioctl does with the size, flags, reserved fields and address of its argument. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,16 +18,22 @@ struct rules {
 	uint16_t reserved;		/* offset of the first reserved byte */
 	uint16_t reserved_size;
 	bool reply;
+	uint32_t first_size;		/* of version 1, if it has grown since */
 };
 
 #define RULES(_name, _type, _flags, _reply) \
-	{ #_name, KIWI_SNIC_##_name, sizeof(struct _type), _flags, 0, 0, _reply }
+	{ #_name, KIWI_SNIC_##_name, sizeof(struct _type), _flags, 0, 0, _reply, 0 }
 #define RESERVED(_name, _type, _flags, _reply, _field) \
 	{ #_name, KIWI_SNIC_##_name, sizeof(struct _type), _flags, \
-	  offsetof(struct _type, _field), sizeof(((struct _type *)0)->_field), _reply }
+	  offsetof(struct _type, _field), sizeof(((struct _type *)0)->_field), _reply, 0 }
+#define GROWN(_name, _type, _flags, _reply, _field, _first) \
+	{ #_name, KIWI_SNIC_##_name, sizeof(struct _type), _flags, \
+	  offsetof(struct _type, _field), sizeof(((struct _type *)0)->_field), _reply, \
+	  offsetof(struct _type, _first) }
 
 static const struct rules all[] = {
-	RULES(QUERY_DEVICE, kiwi_snic_query_device, 0, true),
+	{ "QUERY_DEVICE", KIWI_SNIC_QUERY_DEVICE, sizeof(struct kiwi_snic_query_device), 0, 0, 0,
+	  true, offsetof(struct kiwi_snic_query_device, caps) },
 	RESERVED(QUERY_PORT, kiwi_snic_query_port, 0, true, rsvd),
 	RESERVED(SET_PORT, kiwi_snic_set_port, 0, false, rsvd),
 	RESERVED(QUERY_GID, kiwi_snic_gid, 0, true, rsvd),
@@ -37,10 +44,14 @@ static const struct rules all[] = {
 	RULES(MR_REG, kiwi_snic_mr_reg, 0, true),
 	RESERVED(MR_QUERY, kiwi_snic_mr_query, 0, true, rsvd),
 	RESERVED(DOORBELL_ALLOC, kiwi_snic_doorbell_alloc, KIWI_SNIC_DOORBELL_WC, true, rsvd),
-	RESERVED(CQ_CREATE, kiwi_snic_cq_create, 0, true, rsvd),
-	RESERVED(QP_CREATE, kiwi_snic_qp_create, KIWI_QP_SQ_SIG_ALL, true, rsvd),
+	RESERVED(CQ_CREATE, kiwi_snic_cq_create, KIWI_CQ_OVERRUN_IGNORE | KIWI_CQ_COLLAPSED, true,
+		 rsvd),
+	GROWN(QP_CREATE, kiwi_snic_qp_create,
+	      KIWI_QP_SQ_SIG_ALL | KIWI_QP_SQ_ONLY | KIWI_QP_DB_RECORD, true, rsvd, db_record),
 	RESERVED(QP_MODIFY, kiwi_snic_qp_modify, 0, false, rsvd),
 	RESERVED(QP_QUERY, kiwi_snic_qp_modify, 0, true, rsvd),
+	RESERVED(DOORBELL_EXPORT, kiwi_snic_doorbell_export, O_CLOEXEC, true, rsvd),
+	RESERVED(QUEUE_QUERY, kiwi_snic_queue_query, 0, true, rsvd),
 };
 
 #define IOCTLS	(sizeof(all) / sizeof(all[0]))
@@ -57,6 +68,8 @@ union argument {
 	struct kiwi_snic_cq_create cq_create;
 	struct kiwi_snic_qp_create qp_create;
 	struct kiwi_snic_qp_modify qp_modify;
+	struct kiwi_snic_doorbell_export doorbell_export;
+	struct kiwi_snic_queue_query queue_query;
 };
 
 static int fd;
@@ -89,6 +102,14 @@ static union argument good(const struct rules *r)
 		break;
 	case KIWI_SNIC_MR_QUERY:
 		a.mr_query.mr = make_mr(fd, make_pd(fd), pages(PAGE), PAGE).mr;
+		break;
+	case KIWI_SNIC_DOORBELL_EXPORT:
+		a.doorbell_export.doorbell = make_doorbell(fd, 0).doorbell;
+		break;
+	case KIWI_SNIC_QUEUE_QUERY:
+		a.queue_query.id = make_cq(fd, make_doorbell(fd, 0).doorbell, -1,
+					   pages(2 * PAGE)).cq;
+		a.queue_query.kind = KIWI_QUEUE_CQ;
 		break;
 	case KIWI_SNIC_CQ_CREATE:
 		a.cq_create = cq_args(make_doorbell(fd, 0).doorbell, pages(2 * PAGE), 4);
@@ -155,6 +176,18 @@ static void check_success(const struct rules *r)
 	CHECK(!memcmp(a.bytes + r->size, shorter.bytes, ROOM - r->size));
 }
 
+/* A program of before the structure grew: nothing is read or written behind what it knew. */
+static void check_first_size(const struct rules *r, union argument a)
+{
+	unsigned char behind[ROOM];
+
+	a.head.size = r->first_size;
+	memset(a.bytes + r->first_size, 0x5a, ROOM - r->first_size);
+	memcpy(behind, a.bytes, ROOM);
+	EQUAL(call(r, &a), 0);
+	CHECK(!memcmp(a.bytes + r->first_size, behind + r->first_size, ROOM - r->first_size));
+}
+
 static void check_size(const struct rules *r)
 {
 	static const uint32_t small[] = { 0, 1, 4, 8 };
@@ -165,8 +198,10 @@ static void check_size(const struct rules *r)
 		a.head.size = small[i];
 		expect(r, a, -EINVAL);
 	}
-	a.head.size = r->size - 1;
+	a.head.size = (r->first_size ?: r->size) - 1;
 	expect(r, a, -EINVAL);
+	if (r->first_size)
+		check_first_size(r, a);
 	a.head.size = ROOM;
 	expect(r, a, 0);
 

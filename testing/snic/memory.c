@@ -134,7 +134,7 @@ static void refused(void)
 	r.mem.addr = UINT64_MAX;
 	r.mem.length = 2;
 	EQUAL(reg(r), -EINVAL);
-	for (bit = 4; bit < 32; bit++) {
+	for (bit = 5; bit < 32; bit++) {
 		r = good;
 		r.access |= 1U << bit;
 		EQUAL(reg(r), -EINVAL);

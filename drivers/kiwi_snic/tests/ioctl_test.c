@@ -24,7 +24,8 @@ static const struct {
 	{ KIWI_SNIC_DESTROY, 16 }, { KIWI_SNIC_PD_ALLOC, 16 }, { KIWI_SNIC_MR_REG, 64 },
 	{ KIWI_SNIC_MR_QUERY, 56 }, { KIWI_SNIC_DOORBELL_ALLOC, 32 },
 	{ KIWI_SNIC_CQ_CREATE, 80 }, { KIWI_SNIC_QP_CREATE, 104 }, { KIWI_SNIC_QP_MODIFY, 76 },
-	{ KIWI_SNIC_QP_QUERY, 76 },
+	{ KIWI_SNIC_QP_QUERY, 76 }, { KIWI_SNIC_DOORBELL_EXPORT, 32 },
+	{ KIWI_SNIC_QUEUE_QUERY, 160 },
 };
 
 static long call_at(struct fixture *x, unsigned int cmd, void *arg, size_t size)
@@ -382,7 +383,8 @@ static void ioctl_query_device(struct kunit *test)
 	struct kiwi_snic_query_device q = { };
 
 	KUNIT_ASSERT_EQ(test, CALL(x, QUERY_DEVICE, &q), 0);
-	KUNIT_EXPECT_EQ(test, q.size, sizeof(q));
+	KUNIT_EXPECT_EQ(test, q.size, offsetof(struct kiwi_snic_query_device, caps));
+	KUNIT_EXPECT_EQ(test, q.caps, 0);
 	KUNIT_EXPECT_EQ(test, q.serial, 0x1122334455667788ULL);
 	KUNIT_EXPECT_EQ(test, q.fw_version, 0x0001000200000003ULL);
 	KUNIT_EXPECT_EQ(test, q.abi, 0x10001);

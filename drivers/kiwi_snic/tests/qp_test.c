@@ -9,9 +9,16 @@
 static int check_qp(struct kunit *test, u8 sq_log2, u64 sq_length, u8 rq_log2, u8 stride,
 		    u64 rq_length)
 {
+	const struct kiwi_snic_qp_create c = {
+		.sq.length = sq_length,
+		.rq.length = rq_length,
+		.sq_log2 = sq_log2,
+		.rq_log2 = rq_log2,
+		.rq_stride = stride,
+	};
 	struct fixture *x = test->priv;
 
-	return ksnic_qp_check(&x->ks, sq_log2, sq_length, rq_log2, stride, rq_length, &x->err);
+	return ksnic_qp_check(&x->ks, &c, &x->err);
 }
 
 static void qp_send_queue_size(struct kunit *test)
@@ -57,7 +64,7 @@ static int check_cq(struct kunit *test, u32 log2, u64 length, u64 ci_offset)
 {
 	struct fixture *x = test->priv;
 
-	return ksnic_cq_check(&x->ks, log2, length, ci_offset, &x->err);
+	return ksnic_cq_check(&x->ks, 0, log2, length, ci_offset, &x->err);
 }
 
 static void cq_size(struct kunit *test)

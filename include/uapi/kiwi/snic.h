@@ -27,6 +27,7 @@
  *   ENOMEM		kernel memory, or RLIMIT_MEMLOCK, does not suffice
  *   EPERM		the operation needs CAP_NET_ADMIN
  *   EBADF		a file descriptor handed over is not open, or not of the kind wanted
+ *   EMFILE, ENFILE	no file descriptor or open file is left
  *   EOPNOTSUPP		this device, kernel or DMA-buf exporter cannot do it
  *   EREMOTEIO		the DMA-buf exporter failed to map the buffer, or took back what the
  *			object lives in; or the firmware failed inside
@@ -59,6 +60,8 @@
 #define KIWI_SNIC_QP_CREATE	_IO(KIWI_SNIC_IOC_TYPE, 0x15)
 #define KIWI_SNIC_QP_MODIFY	_IO(KIWI_SNIC_IOC_TYPE, 0x16)
 #define KIWI_SNIC_QP_QUERY	_IO(KIWI_SNIC_IOC_TYPE, 0x17)
+#define KIWI_SNIC_DOORBELL_EXPORT _IO(KIWI_SNIC_IOC_TYPE, 0x18)
+#define KIWI_SNIC_QUEUE_QUERY	_IO(KIWI_SNIC_IOC_TYPE, 0x19)
 
 /**
  * struct kiwi_snic_query_device - KIWI_SNIC_QUERY_DEVICE
@@ -87,6 +90,8 @@
  * @rq_log2_max: out: receive queue entries, 2^n
  * @cq_log2_max: out: completion queue entries, 2^n
  * @page_shift_max: out: largest page of a page list, 2^n bytes
+ * @caps: out: capabilities in force, KIWI_CAP_* and KIWI_SNIC_CAP_* of kiwi_abi/regs.h:
+ *	the device announced them and the driver knows them
  */
 struct kiwi_snic_query_device {
 	__u32 size;
@@ -114,6 +119,7 @@ struct kiwi_snic_query_device {
 	__u8 rq_log2_max;
 	__u8 cq_log2_max;
 	__u8 page_shift_max;
+	__aligned_u64 caps;
 };
 
 /**
@@ -266,7 +272,8 @@ struct kiwi_mem {
  * @mem: the memory; with KIWI_MEM_USER local write needs a writable mapping
  * @iova: address of the first byte in work requests
  * @pd: id
- * @access: KIWI_ACCESS_*; remote write and atomic need local write
+ * @access: KIWI_ACCESS_*; remote write and atomic need local write; KIWI_ACCESS_RELAXED, with
+ *	KIWI_SNIC_CAP_GPU_QUEUES, lets the device write in any order until it reports completion
  * @user_data: not used by the kernel, given back in events
  * @mr: out: id
  * @key: out: lkey and rkey, never 0
@@ -369,14 +376,45 @@ struct kiwi_snic_doorbell_alloc {
 };
 
 /**
+ * struct kiwi_snic_doorbell_export - KIWI_SNIC_DOORBELL_EXPORT: the page as a DMA-buf
+ * @size: sizeof(struct kiwi_snic_doorbell_export)
+ * @flags: O_CLOEXEC or 0
+ * @doorbell: id
+ * @fd: out: DMA-buf of the page, for importers that write: a GPU's driver
+ * @length: out: bytes of the DMA-buf
+ * @reg_offset: out: of the doorbell register in it
+ * @rsvd: 0
+ *
+ * Each call gives a descriptor of the same DMA-buf. Only a dynamic importer that can do
+ * peer-to-peer, and reaches the SNIC as far as the kernel can tell, may attach; others get
+ * EOPNOTSUPP. It is given the bus address of the page. The DMA-buf cannot be mapped by a CPU:
+ * for that is mmap of the file.
+ *
+ * When the doorbell is destroyed, its file is closed, or the device is reset or goes,
+ * importers are told to unmap (move_notify) before the device closes the page; to map or
+ * pin it fails with ENODEV from then on. The device drops and counts what is written to it
+ * all the same.
+ */
+struct kiwi_snic_doorbell_export {
+	__u32 size;
+	__u32 flags;
+	__u32 doorbell;
+	__s32 fd;
+	__u32 length;
+	__u32 reg_offset;
+	__u32 rsvd[2];
+};
+
+/**
  * struct kiwi_snic_cq_create - KIWI_SNIC_CQ_CREATE
  * @size: sizeof(struct kiwi_snic_cq_create)
- * @flags: 0
+ * @flags: KIWI_CQ_*, which need KIWI_SNIC_CAP_GPU_QUEUES (EOPNOTSUPP)
  * @mem: 2^@log2 entries of 64 bytes, 64-byte aligned, zeroed by the caller; room for
  *	struct kiwi_cq_ci behind them, and more if the caller likes
- * @ci_offset: of struct kiwi_cq_ci in @mem, 8-byte aligned, not inside the entries
+ * @ci_offset: of struct kiwi_cq_ci in @mem, 8-byte aligned, not inside the entries;
+ *	0 with KIWI_CQ_OVERRUN_IGNORE, which has none
  * @user_data: given back in events
- * @log2: entries 2^n, 1..cq_log2_max
+ * @log2: entries 2^n, 1..cq_log2_max; 0 with KIWI_CQ_COLLAPSED
  * @doorbell: id
  * @event_fd: eventfd that counts completion events, or -1; it counts one more when the
  *	device is removed, reset or dead
@@ -405,9 +443,10 @@ struct kiwi_snic_cq_create {
 /**
  * struct kiwi_snic_qp_create - KIWI_SNIC_QP_CREATE
  * @size: sizeof(struct kiwi_snic_qp_create)
- * @flags: KIWI_QP_SQ_SIG_ALL
+ * @flags: KIWI_QP_*; all but KIWI_QP_SQ_SIG_ALL need KIWI_SNIC_CAP_GPU_QUEUES (EOPNOTSUPP)
  * @sq: 2^@sq_log2 units of 64 bytes, neither more nor less, 64-byte aligned
- * @rq: 2^@rq_log2 entries of 2^@rq_stride bytes, likewise, aligned to the stride
+ * @rq: 2^@rq_log2 entries of 2^@rq_stride bytes, likewise, aligned to the stride;
+ *	all zero with KIWI_QP_SQ_ONLY, as are @recv_cq, @rq_log2 and @rq_stride
  * @user_data: given back in events
  * @pd: id
  * @send_cq: id
@@ -421,6 +460,8 @@ struct kiwi_snic_cq_create {
  * @qpn: out: number, for doorbells and the peer
  * @epoch: out: for doorbells
  * @rsvd: 0
+ * @db_record: with KIWI_QP_DB_RECORD: struct kiwi_qp_db_record, 8 bytes, 8-byte aligned;
+ *	else all zero
  */
 struct kiwi_snic_qp_create {
 	__u32 size;
@@ -440,6 +481,7 @@ struct kiwi_snic_qp_create {
 	__u32 qpn;
 	__u32 epoch;
 	__u32 rsvd[2];
+	struct kiwi_mem db_record;
 };
 
 /**
@@ -500,6 +542,96 @@ struct kiwi_snic_qp_modify {
 	__u8 dmac[6];
 	__u8 rsvd[3];
 	__u8 dgid[16];
+};
+
+/* Queues for code that shares no header with this driver: a GPU's ------- */
+
+enum kiwi_queue_kind {
+	KIWI_QUEUE_SQ		= 1,
+	KIWI_QUEUE_RQ		= 2,
+	KIWI_QUEUE_CQ		= 3,
+};
+
+enum kiwi_queue_owner {	/* how a reader knows that an entry is its own */
+	KIWI_OWNER_INDEX	= 1,	/* SQ, RQ: by producer and consumer index */
+	KIWI_OWNER_PHASE	= 2,	/* CQ: bit 0 of the last byte of an entry is 1 on the first pass
+					 * through the ring, 0 on the second, and so on
+					 */
+	KIWI_OWNER_COUNTER	= 3,	/* collapsed CQ: the 16 bits at progress_offset move on */
+};
+
+enum kiwi_queue_fence {	/* what a producer does between entries and doorbell */
+	KIWI_FENCE_SYSTEM	= 1,	/* a release fence that PCI devices observe; with a record,
+					 * then the record, and the fence once more
+					 */
+};
+
+/**
+ * struct kiwi_snic_queue_query - KIWI_SNIC_QUEUE_QUERY: all that is needed to work a ring
+ * @size: sizeof(struct kiwi_snic_queue_query)
+ * @flags: 0
+ * @id: in: of a QP or CQ
+ * @kind: in: enum kiwi_queue_kind; with a QP, SQ or RQ (EINVAL when it has none)
+ * @ring: out: the memory that holds the ring, as it was handed over, from its first entry; of
+ *	a DMA-buf @fd is -1
+ * @record: out: likewise of the doorbell record (SQ, RQ) or consumer record (CQ); type 0
+ *	when there is none
+ * @entry_size: out: bytes of an entry
+ * @stride: out: bytes from one entry to the next
+ * @count: out: entries, a power of two
+ * @index_bits: out: indices run modulo 2^n; the entry is the index modulo @count
+ * @owner: out: enum kiwi_queue_owner
+ * @fence: out: enum kiwi_queue_fence
+ * @progress_offset: out: CQ: byte offset in an entry of the 16-bit index behind the entries of
+ *	the SQ or RQ that are free again
+ * @status_offset: out: CQ: byte offset in an entry of the 8-bit status, 0 is good
+ * @record_offset: out: byte offset in @record of the 32-bit index of this ring
+ * @doorbell: out: id of the doorbell page
+ * @db_offset: out: byte offset of the register in that page and in its DMA-buf
+ * @db_width: out: bytes of the one store
+ * @db_index_shift: out: where the index stands in the value
+ * @db_index_bits: out: its width
+ * @db_value: out: SQ, RQ: the rest of the value: value = @db_value | index << @db_index_shift
+ * @arm_value: out: CQ: likewise of the value that asks for an event
+ * @number: out: QP or CQ number
+ * @max_inline: out: SQ: bytes of inline data in a work request
+ * @max_sge: out: SQ, RQ: scatter entries of a work request
+ * @max_outstanding: out: SQ, RQ: entries that may be handed over and not completed
+ * @error_offset: out: 0 in this version
+ * @rsvd: 0
+ *
+ * All in memory and in the value is little-endian. What the entries hold is in
+ * kiwi_abi/queues.h.
+ */
+struct kiwi_snic_queue_query {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__u32 kind;
+	struct kiwi_mem ring;
+	struct kiwi_mem record;
+	__u32 entry_size;
+	__u32 stride;
+	__u32 count;
+	__u32 index_bits;
+	__u32 owner;
+	__u32 fence;
+	__u32 progress_offset;
+	__u32 status_offset;
+	__u32 record_offset;
+	__u32 doorbell;
+	__u32 db_offset;
+	__u32 db_width;
+	__u32 db_index_shift;
+	__u32 db_index_bits;
+	__aligned_u64 db_value;
+	__aligned_u64 arm_value;
+	__u32 number;
+	__u32 max_inline;
+	__u32 max_sge;
+	__u32 max_outstanding;
+	__u32 error_offset;
+	__u32 rsvd;
 };
 
 /* Events ----------------------------------------------------------------- */

@@ -24,12 +24,14 @@ def collect(vm):
 
 
 def merge(archives, scratch):
-    """Adds all counts up; returns the folder of the sums."""
+    """Adds all counts up; returns the folder of the sums, or None if there are no counts."""
     total = None
     for n, archive in enumerate(archives):
         each = scratch / str(n)
         each.mkdir(parents=True)
         subprocess.run(["tar", "-xzf", archive, "-C", each], check=True)
+        if next(each.rglob("*.gcda"), None) is None:
+            continue        # the drivers were not loaded
         if total is None:
             total = each
             continue
@@ -76,8 +78,11 @@ def report(logs):
         return None
     scratch = BUILD / "gcov"
     shutil.rmtree(scratch, ignore_errors=True)
-    files = lines_of(merge(archives, scratch))
+    total = merge(archives, scratch)
+    files = lines_of(total) if total else {}
     shutil.rmtree(scratch)
+    if not files:
+        return None
     table, missed = [], []
     for source, lines in sorted(files.items()):
         table.append((sum(1 for n in lines.values() if n), len(lines), source))

@@ -84,7 +84,7 @@ class VM:
                 break
             except VMError:
                 self.close()
-                if attempt == BOOT_ATTEMPTS - 1 or not self.hit_int3():
+                if attempt == BOOT_ATTEMPTS - 1 or not self.boot_died():
                     raise
             except BaseException:
                 self.close()
@@ -208,6 +208,14 @@ class VM:
         its own code, has replaced by int3 and restored since.
         """
         return bool(INT3.search(self.console()))
+
+    def boot_died(self):
+        """Whether the kernel died before it ran anything of ours.
+
+        The same happens to a test kernel in other guises, KASAN's for one.
+        """
+        return self.hit_int3() or (self.machine.test_kernel and bool(
+            re.search(r"Comm: swapper.* Not tainted", self.console())))
 
     def hit_foreign_defect(self):
         """Whether a defect that is not ours spoilt the run.

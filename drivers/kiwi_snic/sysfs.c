@@ -106,7 +106,7 @@ static ssize_t cap_bit_emit(struct ksnic *ks, unsigned long bit, char *buf)
 }
 
 #define CAP_BIT_ATTR(_name, _cap)	\
-	DEV_ATTR(__stringify(_name), cap_bit_emit, ilog2(_cap), false)
+	DEV_ATTR(__stringify(_name), cap_bit_emit, const_ilog2(_cap), false)
 
 #define CAPS_ATTR(_name)	\
 	DEV_ATTR(__stringify(_name), caps_emit, offsetof(struct ksnic_caps, _name), false)

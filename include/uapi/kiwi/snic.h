@@ -554,8 +554,8 @@ enum kiwi_queue_kind {
 
 enum kiwi_queue_owner {	/* how a reader knows that an entry is its own */
 	KIWI_OWNER_INDEX	= 1,	/* SQ, RQ: by producer and consumer index */
-	KIWI_OWNER_PHASE	= 2,	/* CQ: bit 0 of the last byte of an entry is 1 on the first pass
-					 * through the ring, 0 on the second, and so on
+	KIWI_OWNER_PHASE	= 2,	/* CQ: bit 0 of an entry's last byte is 1 on the first
+					 * pass through the ring, 0 on the second, and so on
 					 */
 	KIWI_OWNER_COUNTER	= 3,	/* collapsed CQ: the 16 bits at progress_offset move on */
 };

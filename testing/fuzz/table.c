@@ -4,7 +4,9 @@
  * include/uapi/kiwi/snic.h words them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <kiwi_abi/queues.h>
 #include <kiwi_abi/snic.h>
@@ -150,6 +152,17 @@ static void modify_tidy(struct context *ctx, unsigned int slot, void *argument)
 	}
 }
 
+static void queue_tidy(struct context *ctx, unsigned int slot, void *argument)
+{
+	struct kiwi_snic_queue_query *q = argument;
+	struct thing cq;
+
+	if (q->kind != KIWI_QUEUE_CQ)
+		return;
+	world_pick(ctx, CQ, slot, &cq);
+	q->id = cq.id;
+}
+
 /* What calls made ------------------------------------------------------------------ */
 
 static void pd_made(struct context *ctx, unsigned int slot, const void *argument)
@@ -179,6 +192,15 @@ static void doorbell_made(struct context *ctx, unsigned int slot, const void *ar
 		.kind = DOORBELL, .slot = slot, .id = a->doorbell, .map_offset = a->map_offset,
 		.map_size = a->map_size,
 	});
+}
+
+static void exported(struct context *ctx, unsigned int slot, const void *argument)
+{
+	const struct kiwi_snic_doorbell_export *e = argument;
+
+	(void)slot;
+	if (close(e->fd))
+		fault(ctx, "DOORBELL_EXPORT gave fd %d, which is not open", e->fd);
 }
 
 static void cq_made(struct context *ctx, unsigned int slot, const void *argument)
@@ -394,6 +416,27 @@ const struct ioctl_rules ioctl_table[IOCTLS] = {
 			MODIFY(qp, ID, .min = QP),
 			MODIFY(mask, RESERVED),
 			MODIFY(rsvd, RESERVED),
+		},
+	}, {
+		IOCTL(DOORBELL_EXPORT, kiwi_snic_doorbell_export, .weight = 3,
+		      .flags = O_CLOEXEC, .writes = true, .made = exported),
+		.errnos = { ENOENT, ENOMEM },
+		.fields = {
+			FIELD(kiwi_snic_doorbell_export, doorbell, ID, .min = DOORBELL),
+			FIELD(kiwi_snic_doorbell_export, fd, OUT),
+			FIELD(kiwi_snic_doorbell_export, length, OUT),
+			FIELD(kiwi_snic_doorbell_export, reg_offset, OUT),
+			FIELD(kiwi_snic_doorbell_export, rsvd, RESERVED),
+		},
+	}, {
+		IOCTL(QUEUE_QUERY, kiwi_snic_queue_query, .weight = 2, .writes = true,
+		      .tidy = queue_tidy),
+		.errnos = { ENOENT, EREMOTEIO },
+		.fields = {
+			FIELD(kiwi_snic_queue_query, id, ID, .min = QP),
+			FIELD(kiwi_snic_queue_query, kind, NUMBER, .min = KIWI_QUEUE_SQ,
+			      .max = KIWI_QUEUE_CQ),
+			FIELD(kiwi_snic_queue_query, rsvd, RESERVED),
 		},
 	},
 };

@@ -19,7 +19,7 @@ def _register(name):
     options = {**test.machine, "kernel": KERNEL}
     if name.startswith("lifetime."):
         options["iommu"] = "on"
-    if options.get("topology") == "xpus":
+    if name in ("ioctl.all", "xpu.selftest"):
         options["topology"] = "one-switch"      # with P2PDMA only such peers are let through
     scenario(f"detected.{name}", test.covers, test.timeout, test.files, **options)(test.function)
 

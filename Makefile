@@ -50,6 +50,10 @@ soak: ## the fuzzers, for hours rather than minutes
 	@scripts/deps.sh build models boot test
 	@KIWI_SOAK=1 $(run) $(soak)
 
+kunit: ## the drivers' unit tests, on a kernel built for tests
+	@scripts/deps.sh build models boot kernel
+	@$(run) 'kunit.*'
+
 check: ## the static gates: compilers, sparse, coccinelle, style, ABI, texts
 	@scripts/deps.sh build models check
 	@$(run) 'check.*'
@@ -72,5 +76,5 @@ clean: ## remove what was built; the cache (KIWI_CACHE) stays
 help: ## this text
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 16
 
-.PHONY: all modules models programs demo test soak check bench shell install \
+.PHONY: all modules models programs demo test soak kunit check bench shell install \
 	install-modules clean help

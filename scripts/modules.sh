@@ -40,7 +40,8 @@ done
 
 # A test kernel records which lines and branches of the modules were reached.
 case $name in
-test-*) set -- CONFIG_KIWI_PLANT=m GCOV_PROFILE=y KCOV_INSTRUMENT=y "$@" ;;
+test-*) set -- CONFIG_KIWI_FW_KUNIT_TEST=m CONFIG_KIWI_SNIC_KUNIT_TEST=m CONFIG_KIWI_PLANT=m \
+	GCOV_PROFILE=y KCOV_INSTRUMENT=y "$@" ;;
 esac
 
 # BTF would need pahole and serves nothing here.

@@ -39,7 +39,7 @@ COMPLAINT = re.compile(
     r"KASAN|UBSAN|KCSAN|soft lockup|rcu.*detected stall|blocked for more than|"
     r"possible .*deadlock|bad unlock balance|unreferenced object|"
     r"DMA-API: .*:|DMAR: .*[Ff]ault|use-after-free")
-TAINT_ALLOWED = 1 << 12 | 1 << 13       # out of tree, unsigned
+TAINT_ALLOWED = 1 << 12 | 1 << 13 | 1 << 18     # out of tree, unsigned, KUnit has run
 
 
 class VMError(Exception):

@@ -95,5 +95,11 @@ void xpu_trap_init(XpuState *s)
 
 void xpu_trap_exit(XpuState *s)
 {
+    if (!s->trap.on) {
+        return;
+    }
+    for (int i = 0; i < XPU_TRAP_RANGES; i++) {
+        memory_region_del_subregion(&s->bar, &s->trap.range[i]);
+    }
     g_free(s->trap.freed);
 }

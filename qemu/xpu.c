@@ -451,6 +451,7 @@ static void xpu_exit(PCIDevice *pci)
     timer_del(&s->copy_timer);
     xpu_exec_exit(s);
     xpu_trap_exit(s);
+    memory_region_del_subregion(&s->bar, &s->vram);
     msix_unuse_all_vectors(pci);
     msix_uninit(pci, &s->regs, &s->regs);
     pcie_aer_exit(pci);

@@ -8,6 +8,7 @@
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
+#include <linux/iosys-map.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 
@@ -21,6 +22,8 @@
  * @mem: what the caller sees
  * @attach: attachment
  * @sgt: mapping, NULL when there is none
+ * @offset: of the memory in the buffer
+ * @vmap: the CPU's view of the buffer, if there is one
  * @writable: the device may write
  * @revoked: callback
  * @arg: for it
@@ -29,6 +32,8 @@ struct kiwi_fw_dmabuf {
 	struct kiwi_fw_mem mem;
 	struct dma_buf_attachment *attach;
 	struct sg_table *sgt;
+	u64 offset;
+	struct iosys_map vmap;
 	bool writable;
 	void (*revoked)(void *arg);
 	void *arg;
@@ -80,11 +85,28 @@ static const struct dma_buf_attach_ops kiwi_fw_dmabuf_attach_ops = {
 	.invalidate_mappings = kiwi_fw_dmabuf_invalidate,
 };
 
+static int kiwi_fw_dmabuf_vmap(struct kiwi_fw_mem *mem, struct iosys_map *map)
+{
+	struct kiwi_fw_dmabuf *buf = container_of(mem, struct kiwi_fw_dmabuf, mem);
+	int ret;
+
+	ret = dma_buf_vmap_unlocked(buf->attach->dmabuf, &buf->vmap);
+	if (ret) {
+		iosys_map_clear(&buf->vmap);
+		return ret == -ENOMEM ? -ENOMEM : -EOPNOTSUPP;
+	}
+	*map = buf->vmap;
+	iosys_map_incr(map, buf->offset);
+	return 0;
+}
+
 static void kiwi_fw_dmabuf_release(struct kiwi_fw_mem *mem)
 {
 	struct kiwi_fw_dmabuf *buf = container_of(mem, struct kiwi_fw_dmabuf, mem);
 	struct dma_buf *dmabuf = buf->attach->dmabuf;
 
+	if (iosys_map_is_set(&buf->vmap))
+		dma_buf_vunmap_unlocked(dmabuf, &buf->vmap);
 	dma_resv_lock(dmabuf->resv, NULL);
 	kiwi_fw_dmabuf_unmap(buf);
 	dma_resv_unlock(dmabuf->resv);
@@ -94,6 +116,7 @@ static void kiwi_fw_dmabuf_release(struct kiwi_fw_mem *mem)
 }
 
 static const struct kiwi_fw_mem_ops kiwi_fw_dmabuf_ops = {
+	.vmap = kiwi_fw_dmabuf_vmap,
 	.release = kiwi_fw_dmabuf_release,
 };
 
@@ -195,6 +218,7 @@ struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u
 		return ERR_PTR(-ENOMEM);
 	}
 	buf->mem.ops = &kiwi_fw_dmabuf_ops;
+	buf->offset = offset;
 	buf->writable = writable;
 	buf->revoked = revoked;
 	buf->arg = arg;

@@ -103,6 +103,20 @@ void kiwi_fw_mem_free_runs(struct kiwi_fw_mem *mem)
 }
 
 /**
+ * kiwi_fw_mem_vmap() - have the CPU reach the memory, too
+ * @mem: memory; done at most once
+ * @map: filled in with its first byte, valid until kiwi_fw_mem_release(); of a DMA-buf it must
+ *	not be used once revocation was told
+ *
+ * Return: 0, -EOPNOTSUPP if the exporter of a DMA-buf does not do it, -ENOMEM
+ */
+int kiwi_fw_mem_vmap(struct kiwi_fw_mem *mem, struct iosys_map *map)
+{
+	return mem->ops->vmap(mem, map);
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_fw_mem_vmap, "KIWI_FW");
+
+/**
  * kiwi_fw_mem_release() - give memory back
  * @mem: memory that the device no longer reaches
  */

@@ -9,9 +9,11 @@ struct sg_table;
 
 /**
  * struct kiwi_fw_mem_ops - a kind of memory
+ * @vmap: maps the memory for the CPU
  * @release: gives back all but the runs
  */
 struct kiwi_fw_mem_ops {
+	int (*vmap)(struct kiwi_fw_mem *mem, struct iosys_map *map);
 	void (*release)(struct kiwi_fw_mem *mem);
 };
 

@@ -5,11 +5,13 @@
  */
 #include <linux/capability.h>
 #include <linux/dma-mapping.h>
+#include <linux/iosys-map.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include <kiwi/compat.h>
 #include <uapi/kiwi/snic.h>
@@ -30,6 +32,8 @@
  * @table: the pages
  * @writable: the device may have written
  * @mapped: @table is mapped
+ * @offset: of the memory in the first page
+ * @vaddr: first page as the kernel sees it, or NULL
  */
 struct kiwi_fw_user {
 	struct kiwi_fw_mem mem;
@@ -40,6 +44,8 @@ struct kiwi_fw_user {
 	struct sg_table table;
 	bool writable;
 	bool mapped;
+	unsigned int offset;
+	void *vaddr;
 };
 
 static enum dma_data_direction kiwi_fw_user_dir(const struct kiwi_fw_user *user)
@@ -133,10 +139,31 @@ static void kiwi_fw_user_unpin(struct kiwi_fw_user *user)
 	sg_free_table(&user->table);
 }
 
+static int kiwi_fw_user_vmap(struct kiwi_fw_mem *mem, struct iosys_map *map)
+{
+	struct kiwi_fw_user *user = container_of(mem, struct kiwi_fw_user, mem);
+	struct sg_page_iter iter;
+	unsigned long n = 0;
+	struct page **pages;
+
+	pages = kvmalloc_array(user->pages, sizeof(*pages), GFP_KERNEL);
+	if (!pages)
+		return -ENOMEM;
+	for_each_sgtable_page(&user->table, &iter, 0)
+		pages[n++] = sg_page_iter_page(&iter);
+	user->vaddr = vmap(pages, user->pages, VM_MAP, PAGE_KERNEL);
+	kvfree(pages);
+	if (!user->vaddr)
+		return -ENOMEM;
+	iosys_map_set_vaddr(map, user->vaddr + user->offset);
+	return 0;
+}
+
 static void kiwi_fw_user_release(struct kiwi_fw_mem *mem)
 {
 	struct kiwi_fw_user *user = container_of(mem, struct kiwi_fw_user, mem);
 
+	vunmap(user->vaddr);
 	kiwi_fw_user_unpin(user);
 	kiwi_fw_user_uncharge(user);
 	mmdrop(user->mm);
@@ -144,10 +171,11 @@ static void kiwi_fw_user_release(struct kiwi_fw_mem *mem)
 }
 
 static const struct kiwi_fw_mem_ops kiwi_fw_user_ops = {
+	.vmap = kiwi_fw_user_vmap,
 	.release = kiwi_fw_user_release,
 };
 
-static int kiwi_fw_user_map(struct kiwi_fw *fw, struct kiwi_fw_user *user, u64 addr, u64 length)
+static int kiwi_fw_user_map(struct kiwi_fw *fw, struct kiwi_fw_user *user, u64 length)
 {
 	int ret;
 
@@ -159,7 +187,7 @@ static int kiwi_fw_user_map(struct kiwi_fw *fw, struct kiwi_fw_user *user, u64 a
 	if (ret)
 		return ret == -ENOMEM ? -ENOMEM : -EOPNOTSUPP;
 	user->mapped = true;
-	return kiwi_fw_mem_set_runs(fw, &user->mem, &user->table, offset_in_page(addr), length);
+	return kiwi_fw_mem_set_runs(fw, &user->mem, &user->table, user->offset, length);
 }
 
 /**
@@ -197,6 +225,7 @@ struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, b
 	user->dev = &fw->pdev->dev;
 	user->mm = current->mm;
 	user->start = addr & PAGE_MASK;
+	user->offset = offset_in_page(addr);
 	user->pages = (end >> PAGE_SHIFT) - (addr >> PAGE_SHIFT) + 1;
 	user->writable = writable;
 
@@ -204,7 +233,7 @@ struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, b
 	if (ret)
 		goto err_free;
 	mmgrab(user->mm);
-	ret = kiwi_fw_user_map(fw, user, addr, length);
+	ret = kiwi_fw_user_map(fw, user, length);
 	if (ret) {
 		kiwi_fw_user_release(&user->mem);
 		return ERR_PTR(ret);

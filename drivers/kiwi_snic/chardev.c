@@ -23,6 +23,13 @@ static void file_event(struct ksnic_owner *owner, const struct ksnic_obj *obj, u
 	struct ksnic_file *file = container_of(owner, struct ksnic_file, owner);
 
 	ksnic_events_push(&file->events, type, obj->id, obj->user_data, code);
+	switch (type) {
+	case KIWI_SNIC_EVENT_CQ_ERROR:
+	case KIWI_SNIC_EVENT_QP_ERROR:
+	case KIWI_SNIC_EVENT_QP_ACCESS:
+		ksnic_errpage_queue(file->errpage, obj->place, type << 16 | (u16)code);
+		break;
+	}
 }
 
 static void file_withdraw(struct ksnic_owner *owner, struct ksnic_obj *obj)
@@ -37,9 +44,17 @@ static void file_withdraw(struct ksnic_owner *owner, struct ksnic_obj *obj)
 	ksnic_db_revoke(file, db);
 }
 
+static void file_end(struct ksnic_owner *owner, struct ksnic_obj *obj)
+{
+	struct ksnic_file *file = container_of(owner, struct ksnic_file, owner);
+
+	ksnic_errpage_give(file->errpage, obj->place);
+}
+
 static const struct ksnic_owner_ops file_owner_ops = {
 	.event = file_event,
 	.withdraw = file_withdraw,
+	.end = file_end,
 };
 
 /* Life ------------------------------------------------------------------------ */
@@ -100,11 +115,45 @@ int ksnic_file_check_up(const struct ksnic_file *file)
 	return likely(!READ_ONCE(file->down)) ? 0 : READ_ONCE(file->ks->down_errno);
 }
 
+/**
+ * ksnic_file_set_errpage() - publish errors in a page from now on
+ * @file: the file; the gate is held
+ * @ep: the page, the file's on success
+ *
+ * Return: 0, or -EBUSY when the file has one
+ */
+int ksnic_file_set_errpage(struct ksnic_file *file, struct ksnic_errpage *ep)
+{
+	struct ksnic *ks = file->ks;
+	int ret = -EBUSY;
+
+	spin_lock(&ks->files_lock);
+	if (!file->errpage) {
+		ksnic_errpage_ports(ep, ks->port_down);
+		if (file->down)
+			ksnic_errpage_device(ep, KIWI_ERROR_GONE);
+		smp_store_release(&file->errpage, ep);
+		ret = 0;
+	}
+	spin_unlock(&ks->files_lock);
+	return ret;
+}
+
+/* The file has no object, and is not listed. */
+static void file_clear_errpage(struct ksnic_file *file)
+{
+	if (!file->errpage)
+		return;
+	ksnic_errpage_free(file->errpage);
+	file->errpage = NULL;
+}
+
 static void file_unlist(struct ksnic_file *file)
 {
 	spin_lock(&file->ks->files_lock);
 	list_del(&file->node);
 	spin_unlock(&file->ks->files_lock);
+	file_clear_errpage(file);
 	kref_put(&file->ref, file_free);
 }
 
@@ -117,6 +166,7 @@ static int ksnic_release(struct inode *inode, struct file *filp)
 
 	idx = srcu_read_lock(&ks->gate);
 	if (!ksnic_file_check_up(file)) {
+		ksnic_errpage_device(file->errpage, KIWI_ERROR_GONE);
 		ksnic_owner_clear(&file->owner);
 		file_unlist(file);
 	}
@@ -205,8 +255,34 @@ void ksnic_files_event(struct ksnic *ks, u32 type, u32 id, u32 code)
 	struct ksnic_file *file;
 
 	spin_lock(&ks->files_lock);
-	list_for_each_entry(file, &ks->files, node)
+	list_for_each_entry(file, &ks->files, node) {
 		ksnic_events_push(&file->events, type, id, 0, code);
+		if (type == KIWI_SNIC_EVENT_DEVICE_FATAL)
+			ksnic_errpage_device(file->errpage, type);
+		else if (type == KIWI_SNIC_EVENT_LOST)
+			ksnic_errpage_lost(file->errpage);
+	}
+	spin_unlock(&ks->files_lock);
+}
+
+/**
+ * ksnic_files_port() - publish the state of a port
+ * @ks: the device
+ * @port: from 1
+ * @state: enum kiwi_port_state
+ */
+void ksnic_files_port(struct ksnic *ks, u32 port, u32 state)
+{
+	u32 bit = BIT(port - 1);
+	struct ksnic_file *file;
+
+	spin_lock(&ks->files_lock);
+	if (state == KIWI_PORT_ACTIVE)
+		ks->port_down &= ~bit;
+	else
+		ks->port_down |= bit;
+	list_for_each_entry(file, &ks->files, node)
+		ksnic_errpage_ports(file->errpage, ks->port_down);
 	spin_unlock(&ks->files_lock);
 }
 
@@ -237,6 +313,7 @@ void ksnic_files_shut(struct ksnic *ks, int down_errno)
 	WRITE_ONCE(ks->down_errno, down_errno);
 	list_for_each_entry(file, &ks->files, node) {
 		WRITE_ONCE(file->down, true);
+		ksnic_errpage_device(file->errpage, KIWI_ERROR_GONE);
 		wake_up_interruptible_poll(&file->events.wait, EPOLLHUP | EPOLLERR);
 	}
 	spin_unlock(&ks->files_lock);
@@ -280,6 +357,7 @@ void ksnic_files_clear(struct ksnic *ks)
 		ksnic_unmap(file, NULL);
 		wake_completion_waiters(file);
 		ksnic_owner_clear(&file->owner);
+		file_clear_errpage(file);
 		kref_put(&file->ref, file_free);
 	}
 }

@@ -185,8 +185,10 @@ void ksnic_event(void *priv, const struct kiwi_eqe *eqe, bool lost)
 		break;
 	case KIWI_EV_PORT_CHANGE:
 		port = le32_to_cpu(eqe->id);
-		if (port && port <= ks->caps.ports)
+		if (port && port <= ks->caps.ports) {
+			ksnic_files_port(ks, port, eqe->code);
 			ksnic_files_event(ks, KIWI_SNIC_EVENT_PORT_CHANGE, port, eqe->code);
+		}
 		break;
 	}
 }

@@ -11,6 +11,7 @@
 
 #include <uapi/kiwi/snic.h>
 
+#include "errpage.h"
 #include "error.h"
 #include "events.h"
 #include "object.h"
@@ -28,6 +29,7 @@ struct vm_area_struct;
  * @down: of no more use; set before the gate is waited for
  * @owner: its objects
  * @events: what read() gives
+ * @errpage: where errors are published, NULL without; set once, under files_lock
  * @error_lock: protects @error
  * @error: what KIWI_SNIC_LAST_ERROR gives
  * @map_lock: protects what follows, and ksnic_db.dmabuf; inside of mmap_lock
@@ -41,6 +43,7 @@ struct ksnic_file {
 	bool down;
 	struct ksnic_owner owner;
 	struct ksnic_event_queue events;
+	struct ksnic_errpage *errpage;
 	spinlock_t error_lock;	/* the next */
 	struct kiwi_snic_last_error error;
 	struct mutex map_lock;	/* mappings */
@@ -50,6 +53,7 @@ struct ksnic_file {
 
 /* chardev.c */
 int ksnic_file_check_up(const struct ksnic_file *file);
+int ksnic_file_set_errpage(struct ksnic_file *file, struct ksnic_errpage *ep);
 
 /* ioctl.c */
 long ksnic_ioctl(struct file *filp, unsigned int nr, unsigned long arg);

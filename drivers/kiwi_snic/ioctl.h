@@ -32,6 +32,7 @@ struct ksnic_call {
 int ksnic_reserved_set(struct ksnic_call *call);
 
 /* ioctl_obj.c; @data is the ioctl's structure, and the reply */
+int ksnic_ioctl_error_page(struct ksnic_call *call, void *data);
 int ksnic_ioctl_pd_alloc(struct ksnic_call *call, void *data);
 int ksnic_ioctl_mr_reg(struct ksnic_call *call, void *data);
 int ksnic_ioctl_mr_query(struct ksnic_call *call, void *data);

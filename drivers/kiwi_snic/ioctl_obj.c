@@ -101,6 +101,55 @@ static int mem_take(struct ksnic_call *call, const struct kiwi_mem *m, const str
 	return 0;
 }
 
+/* Error page ------------------------------------------------------------------ */
+
+int ksnic_ioctl_error_page(struct ksnic_call *call, void *data)
+{
+	const struct kiwi_snic_error_page *e = data;
+	struct mem_use use = {
+		.name = "mem",
+		.align = KIWI_ERROR_PAGE_BYTES,
+		.writable = true,
+		.revoked = ksnic_errpage_revoked,
+	};
+	struct ksnic_errpage *ep;
+	int ret;
+
+	if (e->mem.length != KIWI_ERROR_PAGE_BYTES)
+		return ksnic_fail(&call->err, -EINVAL, e->mem.length, KIWI_ERROR_PAGE_BYTES,
+				  "mem.length %llu is not %u", e->mem.length,
+				  KIWI_ERROR_PAGE_BYTES);
+	ep = ksnic_errpage_new();
+	if (!ep)
+		return no_memory(call);
+	use.arg = ep;
+	ret = mem_take(call, &e->mem, &use, &ep->mem);
+	if (!ret)
+		ret = ksnic_errpage_map(ep, &call->err);
+	if (!ret) {
+		ret = ksnic_file_set_errpage(call->file, ep);
+		if (ret)
+			ksnic_fail(&call->err, ret, 0, 0, "the file has an error page");
+	}
+	if (ret)
+		ksnic_errpage_free(ep);
+	return ret;
+}
+
+/* A file that has an error page has a word in it for each queue that it makes. */
+static int take_error_word(struct ksnic_call *call, struct ksnic_obj *obj)
+{
+	struct ksnic_errpage *ep = smp_load_acquire(&call->file->errpage);
+
+	if (!ep)
+		return 0;
+	obj->place = ksnic_errpage_take(ep);
+	if (obj->place)
+		return 0;
+	return ksnic_fail(&call->err, -ENOSPC, KIWI_ERROR_WORDS + 1, KIWI_ERROR_WORDS,
+			  "the error page has words for %u queues", KIWI_ERROR_WORDS);
+}
+
 /* Protection domain ----------------------------------------------------------- */
 
 int ksnic_ioctl_pd_alloc(struct ksnic_call *call, void *data)
@@ -290,6 +339,9 @@ int ksnic_ioctl_cq_create(struct ksnic_call *call, void *data)
 		return no_memory(call);
 	call->made = &cq->obj;
 
+	ret = take_error_word(call, &cq->obj);
+	if (ret)
+		return ret;
 	cq->db = ksnic_obj_use(owner, c->doorbell, &ksnic_db_ops, &call->err);
 	if (!cq->db)
 		return -ENOENT;
@@ -377,6 +429,9 @@ int ksnic_ioctl_qp_create(struct ksnic_call *call, void *data)
 		return no_memory(call);
 	call->made = &qp->obj;
 
+	ret = take_error_word(call, &qp->obj);
+	if (ret)
+		return ret;
 	ret = qp_take_parents(call, c, qp);
 	if (ret)
 		return ret;

@@ -67,6 +67,7 @@ static int describe_work_queue(struct ksnic_call *call, struct kiwi_snic_queue_q
 	else
 		q->record_offset = 0;
 	q->stride = q->entry_size;
+	q->error_offset = ksnic_errpage_offset(qp->obj.place);
 	q->max_outstanding = q->count;
 	q->index_bits = INDEX_BITS;
 	q->owner = KIWI_OWNER_INDEX;
@@ -91,6 +92,7 @@ static void describe_cq(struct kiwi_snic_queue_query *q, const struct ksnic_cq *
 	q->owner = cq->flags & KIWI_CQ_COLLAPSED ? KIWI_OWNER_COUNTER : KIWI_OWNER_PHASE;
 	q->progress_offset = offsetof(struct kiwi_cqe, sq_index);
 	q->status_offset = offsetof(struct kiwi_cqe, status);
+	q->error_offset = ksnic_errpage_offset(cq->obj.place);
 	q->arm_value = KIWI_DB_VALUE(KIWI_DB_CQ_ARM, cq->hw.number, cq->hw.epoch, 0);
 	q->number = cq->hw.number;
 	describe_doorbell(q, cq->db);

@@ -42,10 +42,11 @@ struct ksnic_ports_dir;
  *	taken with the gate held, which stop and failure wait for
  * @fail_work: takes the device down after a failure
  * @fail_reason: that failure
- * @files_lock: protects @files, @up and @down_errno
+ * @files_lock: protects @files, @up, @down_errno and @port_down
  * @files: open files
  * @up: files may be opened
  * @down_errno: what those who may no longer use the device are told
+ * @port_down: bit n - 1: port n is not active
  * @event_lock: see object.h
  * @cqs: CQs by number, for events
  * @qps: QPs by number
@@ -68,10 +69,11 @@ struct ksnic {
 	struct work_struct fail_work;
 	enum kiwi_reset_reason fail_reason;
 
-	spinlock_t files_lock;	/* the next three */
+	spinlock_t files_lock;	/* the next four */
 	struct list_head files;
 	bool up;
 	int down_errno;
+	u32 port_down;
 
 	spinlock_t event_lock;	/* routes of events to owners */
 	struct xarray cqs;
@@ -99,6 +101,7 @@ void ksnic_files_admit(struct ksnic *ks);
 void ksnic_files_shut(struct ksnic *ks, int down_errno);
 void ksnic_files_clear(struct ksnic *ks);
 void ksnic_files_event(struct ksnic *ks, u32 type, u32 id, u32 code);
+void ksnic_files_port(struct ksnic *ks, u32 port, u32 state);
 
 /* sysfs.c */
 extern const struct attribute_group *ksnic_dev_groups[];

@@ -248,12 +248,22 @@ static int obj_kill(struct ksnic_obj *obj, struct ksnic_error *err)
 	return 0;
 }
 
+static void obj_disown(struct ksnic_obj *obj)
+{
+	struct ksnic_owner *owner;
+
+	spin_lock(&obj->ks->event_lock);
+	owner = obj->owner;
+	obj->owner = NULL;
+	spin_unlock(&obj->ks->event_lock);
+	if (owner && owner->ops->end)
+		owner->ops->end(owner, obj);
+}
+
 /* The device does not know the object, and no table does. */
 static void obj_end(struct ksnic_obj *obj)
 {
-	spin_lock(&obj->ks->event_lock);
-	obj->owner = NULL;
-	spin_unlock(&obj->ks->event_lock);
+	obj_disown(obj);
 	obj->ops->release(obj);
 	ksnic_obj_put(obj);
 }
@@ -264,9 +274,7 @@ static void zombie_add(struct ksnic_obj *obj, const char *why)
 
 	dev_warn_ratelimited(&ks->dev, "%s kept until it can be destroyed: %s\n",
 			     obj->ops->name, why);
-	spin_lock(&ks->event_lock);
-	obj->owner = NULL;
-	spin_unlock(&ks->event_lock);
+	obj_disown(obj);
 	mutex_lock(&ks->zombie_lock);
 	list_add_tail(&obj->node, &ks->zombies);
 	mutex_unlock(&ks->zombie_lock);

@@ -67,10 +67,12 @@ struct ksnic_obj_ops {
  * struct ksnic_owner_ops - what a front end does for its objects
  * @event: takes an asynchronous event, enum kiwi_snic_event_type; under event_lock
  * @withdraw: ends what was made of an object, mappings say, before the device forgets it
+ * @end: no event of the object comes any more; may be NULL
  */
 struct ksnic_owner_ops {
 	void (*event)(struct ksnic_owner *owner, const struct ksnic_obj *obj, u32 type, u32 code);
 	void (*withdraw)(struct ksnic_owner *owner, struct ksnic_obj *obj);
+	void (*end)(struct ksnic_owner *owner, struct ksnic_obj *obj);
 };
 
 /**
@@ -92,6 +94,7 @@ struct ksnic_owner {
  * @ks: the device
  * @owner: table that it is in, NULL once its owner gave it up; under event_lock
  * @user_data: the owner's, for events
+ * @place: the owner's: where it tells of the object's errors, or 0
  * @id: in the table
  * @uses: objects that use this one; -1 from the first attempt to destroy it
  * @lock: excludes commands that name the object from its end in the device
@@ -106,6 +109,7 @@ struct ksnic_obj {
 	struct ksnic *ks;
 	struct ksnic_owner *owner;
 	u64 user_data;
+	u32 place;
 	u32 id;
 	atomic_t uses;
 	struct mutex lock;	/* commands that name the object */

@@ -160,8 +160,8 @@ int ksnic_gid_set(struct ksnic *ks, u32 port, u32 index, const struct ksnic_gid 
 	return ret;
 }
 
-/* So that a port can be used before anybody has configured it. */
-static int port_set_default_gid(struct ksnic *ks, u32 port, struct ksnic_error *err)
+/* A port can be used before anybody has configured it: it gets a GID. */
+static int port_take_over(struct ksnic *ks, u32 port, struct ksnic_error *err)
 {
 	struct ksnic_gid gid = { .type = KIWI_GID_ROCE_V2, .raw = { 0xfe, 0x80 } };
 	struct ksnic_port_info info;
@@ -170,6 +170,7 @@ static int port_set_default_gid(struct ksnic *ks, u32 port, struct ksnic_error *
 	ret = ksnic_port_query(ks, port, &info, err);
 	if (ret)
 		return ret;
+	ksnic_files_port(ks, port, info.state);
 	addrconf_addr_eui48(&gid.raw[8], info.mac);
 	return ksnic_gid_set(ks, port, 0, &gid, err);
 }
@@ -195,7 +196,7 @@ int ksnic_ports_start(struct ksnic *ks, struct ksnic_error *err)
 	ks->ports = ports;
 
 	for (port = 1; port <= ks->caps.ports; port++) {
-		ret = port_set_default_gid(ks, port, err);
+		ret = port_take_over(ks, port, err);
 		if (ret)
 			return ret;
 	}

@@ -14,6 +14,7 @@
 #include <kiwi_abi/regs.h>
 
 struct class;
+struct iosys_map;
 struct kiwi_fw;
 struct kiwi_fw_mem_ops;
 struct kiwi_fw_pbl_table;
@@ -211,6 +212,7 @@ struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, b
 struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u64 length,
 				       bool writable, void (*revoked)(void *arg), void *arg,
 				       struct kiwi_fw_err *err);
+int kiwi_fw_mem_vmap(struct kiwi_fw_mem *mem, struct iosys_map *map);
 void kiwi_fw_mem_release(struct kiwi_fw_mem *mem);
 
 /**

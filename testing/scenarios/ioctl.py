@@ -60,7 +60,8 @@ def no_gpu_queues(vm):
 
 
 GPU = ("offer", "cq-flags", "qp-flags", "overrun", "collapsed", "record", "describe", "in-vram",
-       "exported", "rung-by-peer", "closed-under-peer")
+       "exported", "rung-by-peer", "closed-under-peer", "error-page-refused", "error-page-words",
+       "error-page-gone")
 
 
 @scenario("ioctl.gpu", topology="one-switch", covers=[31, 32, 35])

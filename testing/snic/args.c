@@ -52,6 +52,7 @@ static const struct rules all[] = {
 	RESERVED(QP_QUERY, kiwi_snic_qp_modify, 0, true, rsvd),
 	RESERVED(DOORBELL_EXPORT, kiwi_snic_doorbell_export, O_CLOEXEC, true, rsvd),
 	RESERVED(QUEUE_QUERY, kiwi_snic_queue_query, 0, true, rsvd),
+	RULES(ERROR_PAGE, kiwi_snic_error_page, 0, false),
 };
 
 #define IOCTLS	(sizeof(all) / sizeof(all[0]))
@@ -70,6 +71,7 @@ union argument {
 	struct kiwi_snic_qp_modify qp_modify;
 	struct kiwi_snic_doorbell_export doorbell_export;
 	struct kiwi_snic_queue_query queue_query;
+	struct kiwi_snic_error_page error_page;
 };
 
 static int fd;
@@ -105,6 +107,14 @@ static union argument good(const struct rules *r)
 		break;
 	case KIWI_SNIC_DOORBELL_EXPORT:
 		a.doorbell_export.doorbell = make_doorbell(fd, 0).doorbell;
+		break;
+	case KIWI_SNIC_ERROR_PAGE:
+		/* A file has it once. */
+		close(fd);
+		fd = snic_open();
+		a.error_page.mem = (struct kiwi_mem) {
+			KIWI_MEM_USER, 0, (uintptr_t)pages(PAGE), KIWI_ERROR_PAGE_BYTES,
+		};
 		break;
 	case KIWI_SNIC_QUEUE_QUERY:
 		a.queue_query.id = make_cq(fd, make_doorbell(fd, 0).doorbell, -1,

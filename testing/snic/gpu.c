@@ -635,6 +635,134 @@ static void closed_under_peer(void)
 	close(e.fd);
 }
 
+/* Error page ------------------------------------------------------------------------ */
+
+static int set_error_page(struct kiwi_mem mem)
+{
+	struct kiwi_snic_error_page e = { .size = sizeof(e), .mem = mem };
+
+	return snic_call(fd, KIWI_SNIC_ERROR_PAGE, &e);
+}
+
+static struct kiwi_mem page_mem(const volatile struct kiwi_error_page *page)
+{
+	return (struct kiwi_mem) { KIWI_MEM_USER, 0, (uintptr_t)page, KIWI_ERROR_PAGE_BYTES };
+}
+
+static void error_page_refused(void)
+{
+	struct kiwi_mem good = page_mem(pages(2 * PAGE)), m;
+	struct kiwi_snic_doorbell_export e;
+
+	open_all();
+	m = good;
+	m.length--;
+	EQUAL(set_error_page(m), -EINVAL);
+	expect_error(fd, EINVAL, "mem.length");
+	m = good;
+	m.addr += 64;
+	EQUAL(set_error_page(m), -EINVAL);
+	expect_error(fd, EINVAL, "mem.addr");
+	m = good;
+	m.type = 0;
+	EQUAL(set_error_page(m), -EINVAL);
+	m = good;
+	m.fd = 1;
+	EQUAL(set_error_page(m), -EINVAL);
+	m = good;
+	m.addr = 0;
+	EQUAL(set_error_page(m), -EFAULT);
+	m.type = KIWI_MEM_DMABUF;
+	m.fd = fd;
+	EQUAL(set_error_page(m), -EBADF);
+	/* A DMA-buf that the CPU cannot map. */
+	EQUAL(export(db.doorbell, O_CLOEXEC, &e), 0);
+	m.fd = e.fd;
+	EQUAL(set_error_page(m), -EOPNOTSUPP);
+	expect_error(fd, EOPNOTSUPP, "vmap");
+	EQUAL(set_error_page(good), 0);
+	EQUAL(set_error_page(good), -EBUSY);
+	expect_error(fd, EBUSY, "error page");
+	close(e.fd);
+	close(fd);
+}
+
+static void error_page_words(void)
+{
+	volatile struct kiwi_error_page *page = pages(PAGE);
+	volatile uint32_t *cq_word, *qp_word;
+	struct kiwi_snic_cq_create before, c;
+	struct kiwi_snic_qp_create q;
+	uint32_t events, offset;
+	unsigned int n;
+
+	open_all();
+	memset((void *)page, 0x5a, sizeof(*page));
+	before = make_cq(fd, db.doorbell, -1, pages(2 * PAGE));
+	EQUAL(set_error_page(page_mem(page)), 0);
+	EQUAL(page->device, 0);
+	EQUAL(page->port_down, 0);
+	EQUAL(page->events, 0);
+	EQUAL(query(before.cq, KIWI_QUEUE_CQ).error_offset, 0);
+
+	c = cq_args(db.doorbell, pages(2 * PAGE), 1);
+	EQUAL(create_cq(&c), 0);
+	q = make_qp(fd, pd, c.cq, db.doorbell);
+	connect_self(fd, &q);
+	offset = query(c.cq, KIWI_QUEUE_CQ).error_offset;
+	CHECK(offset >= offsetof(struct kiwi_error_page, queue) && offset % 4 == 0);
+	cq_word = (volatile uint32_t *)((volatile char *)page + offset);
+	offset = query(q.qp, KIWI_QUEUE_SQ).error_offset;
+	EQUAL(query(q.qp, KIWI_QUEUE_RQ).error_offset, offset);
+	qp_word = (volatile uint32_t *)((volatile char *)page + offset);
+	CHECK(cq_word != qp_word);
+	EQUAL(*cq_word, 0);
+	EQUAL(*qp_word, 0);
+
+	/* Three completions into two entries: nothing tells of the third but the page. */
+	for (n = 0; n < 3; n++)
+		put_nop(&q, n);
+	ring(&q, 3);
+	CHECK(becomes(cq_word, 4, KIWI_SNIC_EVENT_CQ_ERROR << 16 | KIWI_CQ_ERR_OVERRUN));
+	CHECK(becomes(qp_word, 4, KIWI_SNIC_EVENT_QP_ERROR << 16 | KIWI_CQE_ST_FATAL_ERR));
+	CHECK(becomes(&page->events, 4, 2));
+	EQUAL(destroy(fd, q.qp), 0);
+	EQUAL(*qp_word, 0);
+	CHECK(*cq_word);
+	EQUAL(destroy(fd, c.cq), 0);
+	EQUAL(*cq_word, 0);
+
+	events = page->events;
+	EQUAL(snic_attr_write("ports/1/enabled", "0"), 0);
+	CHECK(becomes(&page->port_down, 4, 1));
+	EQUAL(snic_attr_write("ports/1/enabled", "1"), 0);
+	CHECK(becomes(&page->port_down, 4, 0));
+	CHECK(becomes(&page->events, 4, events + 2));
+	EQUAL(page->device, 0);
+	EQUAL(munmap((char *)doorbell - db.reg_offset, db.map_size), 0);
+	close(fd);
+	EQUAL(page->device, KIWI_ERROR_GONE);
+}
+
+/* The device goes while the file is open, and its page belongs to the process again. */
+static void error_page_gone(void)
+{
+	volatile struct kiwi_error_page *page = pages(PAGE);
+	char address[32];
+
+	open_all();
+	EQUAL(set_error_page(page_mem(page)), 0);
+	make_qp(fd, pd, make_cq(fd, db.doorbell, -1, pages(2 * PAGE)).cq, db.doorbell);
+	snic_pci_address(address, sizeof(address));
+	EQUAL(write_file("/sys/bus/pci/drivers/kiwi_snic/unbind", address), 0);
+	EQUAL(page->device, KIWI_ERROR_GONE);
+	page->device = 0;
+	EQUAL(write_file("/sys/bus/pci/drivers/kiwi_snic/bind", address), 0);
+	EQUAL(set_error_page(page_mem(page)), -ENODEV);
+	close(fd);
+	EQUAL(page->device, 0);
+}
+
 const struct test gpu_tests[] = {
 	{ "gpu.offer", offer },
 	{ "gpu.cq-flags", cq_flags },
@@ -647,5 +775,8 @@ const struct test gpu_tests[] = {
 	{ "gpu.exported", exported },
 	{ "gpu.rung-by-peer", rung_by_peer },
 	{ "gpu.closed-under-peer", closed_under_peer },
+	{ "gpu.error-page-refused", error_page_refused },
+	{ "gpu.error-page-words", error_page_words },
+	{ "gpu.error-page-gone", error_page_gone },
 	{ NULL, NULL }
 };

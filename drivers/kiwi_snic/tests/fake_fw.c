@@ -377,6 +377,12 @@ struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u
 	return mem;
 }
 
+/* There is nothing behind the addresses. */
+int kiwi_fw_mem_vmap(struct kiwi_fw_mem *mem, struct iosys_map *map)
+{
+	return -EOPNOTSUPP;
+}
+
 void kiwi_fw_mem_release(struct kiwi_fw_mem *mem)
 {
 	struct fake_mem *m = container_of(mem, struct fake_mem, mem);

@@ -22,7 +22,7 @@
  *   EFAULT		the argument, or user memory handed over, cannot be accessed
  *   ENOTTY		no such ioctl
  *   ENOENT		an id names no object of the kind wanted
- *   EBUSY		other objects still use the object
+ *   EBUSY		other objects still use the object; or the file has an error page already
  *   ENOSPC		a limit of the device is reached
  *   ENOMEM		kernel memory, or RLIMIT_MEMLOCK, does not suffice
  *   EPERM		the operation needs CAP_NET_ADMIN
@@ -62,6 +62,7 @@
 #define KIWI_SNIC_QP_QUERY	_IO(KIWI_SNIC_IOC_TYPE, 0x17)
 #define KIWI_SNIC_DOORBELL_EXPORT _IO(KIWI_SNIC_IOC_TYPE, 0x18)
 #define KIWI_SNIC_QUEUE_QUERY	_IO(KIWI_SNIC_IOC_TYPE, 0x19)
+#define KIWI_SNIC_ERROR_PAGE	_IO(KIWI_SNIC_IOC_TYPE, 0x1a)
 
 /**
  * struct kiwi_snic_query_device - KIWI_SNIC_QUERY_DEVICE
@@ -597,7 +598,7 @@ enum kiwi_queue_fence {	/* what a producer does between entries and doorbell */
  * @max_inline: out: SQ: bytes of inline data in a work request
  * @max_sge: out: SQ, RQ: scatter entries of a work request
  * @max_outstanding: out: SQ, RQ: entries that may be handed over and not completed
- * @error_offset: out: 0 in this version
+ * @error_offset: out: byte offset of the queue's word in the error page, 0 when it has none
  * @rsvd: 0
  *
  * All in memory and in the value is little-endian. What the entries hold is in
@@ -632,6 +633,54 @@ struct kiwi_snic_queue_query {
 	__u32 max_outstanding;
 	__u32 error_offset;
 	__u32 rsvd;
+};
+
+/* Errors, for code that can make no system call --------------------------- */
+
+#define KIWI_ERROR_PAGE_BYTES	4096
+#define KIWI_ERROR_WORDS	1008	/* queues that can have a word */
+#define KIWI_ERROR_GONE		0xffffffffU	/* device removed or reset, or file closed */
+
+/**
+ * struct kiwi_error_page - words that the driver writes and a GPU polls; 0 is good
+ * @device: not 0: nothing of this file works any more: KIWI_ERROR_GONE, or
+ *	KIWI_SNIC_EVENT_DEVICE_FATAL; the first stays
+ * @port_down: bit n - 1: port n is not active
+ * @events: counts changes of the other words to the worse or of a port; moves on after them
+ * @lost: counts times that events of the device were lost: words may be missing since
+ * @rsvd: 0
+ * @queue: not 0: the queue is in error: enum kiwi_snic_event_type << 16 | code of the event
+ *
+ * Words are in the byte order of the CPU, each written with one store. That of a queue stays
+ * until the queue is destroyed, and is 0 then. They tell what no completion does: an error
+ * that a completion reports is in no word.
+ */
+struct kiwi_error_page {
+	__u32 device;
+	__u32 port_down;
+	__u32 events;
+	__u32 lost;
+	__u32 rsvd[12];
+	__u32 queue[KIWI_ERROR_WORDS];
+};
+
+/**
+ * struct kiwi_snic_error_page - KIWI_SNIC_ERROR_PAGE: where the driver publishes errors
+ * @size: sizeof(struct kiwi_snic_error_page)
+ * @flags: 0
+ * @mem: KIWI_ERROR_PAGE_BYTES on a boundary of as many; a DMA-buf must be one that the CPU can
+ *	map (vmap), EOPNOTSUPP otherwise
+ *
+ * Once in the life of a file (EBUSY). The page is zeroed, then holds the state of the ports.
+ * Queues made from then on have a word, and are refused when there is none left (ENOSPC);
+ * KIWI_SNIC_QUEUE_QUERY tells where. The memory is pinned where it is until the file is closed or
+ * the device goes; both are written to it before queues and doorbells end. If its
+ * exporter takes it away all the same, nothing is written any more.
+ */
+struct kiwi_snic_error_page {
+	__u32 size;
+	__u32 flags;
+	struct kiwi_mem mem;
 };
 
 /* Events ----------------------------------------------------------------- */

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/build_bug.h>
+#include <linux/lockdep.h>
+#include <linux/slab.h>
+
+#include <kiwi/fw.h>
+
+#include "errpage.h"
+#include "error.h"
+
+static_assert(sizeof(struct kiwi_error_page) == KIWI_ERROR_PAGE_BYTES);
+
+/**
+ * ksnic_errpage_new() - begin an error page
+ *
+ * Return: a page without memory, or NULL
+ */
+struct ksnic_errpage *ksnic_errpage_new(void)
+{
+	struct ksnic_errpage *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
+
+	if (ep)
+		spin_lock_init(&ep->lock);
+	return ep;
+}
+
+/**
+ * ksnic_errpage_map() - make the memory readable as an error page: all is good
+ * @ep: the page with its memory
+ * @err: filled on failure
+ *
+ * Return: 0, -EOPNOTSUPP or -ENOMEM
+ */
+int ksnic_errpage_map(struct ksnic_errpage *ep, struct ksnic_error *err)
+{
+	int ret;
+
+	ret = kiwi_fw_mem_vmap(ep->mem, &ep->map);
+	if (ret)
+		return ksnic_fail(err, ret, 0, 0, "mem: %s", ret == -EOPNOTSUPP ?
+				  "the exporter does not let the CPU map it (vmap)" :
+				  ksnic_errno_text(ret));
+	spin_lock(&ep->lock);
+	if (!ep->revoked)
+		iosys_map_memset(&ep->map, 0, 0, KIWI_ERROR_PAGE_BYTES);
+	spin_unlock(&ep->lock);
+	return 0;
+}
+
+/**
+ * ksnic_errpage_free() - give the page and its memory back
+ * @ep: the page, which nobody else can find
+ */
+void ksnic_errpage_free(struct ksnic_errpage *ep)
+{
+	if (ep->mem)
+		kiwi_fw_mem_release(ep->mem);
+	kfree(ep);
+}
+
+/**
+ * ksnic_errpage_revoked() - for kiwi_fw_mem_dmabuf(): the exporter takes the memory away
+ * @arg: the page
+ */
+void ksnic_errpage_revoked(void *arg)
+{
+	struct ksnic_errpage *ep = arg;
+
+	spin_lock(&ep->lock);
+	ep->revoked = true;
+	spin_unlock(&ep->lock);
+}
+
+static void put_word(struct ksnic_errpage *ep, size_t offset, u32 value)
+{
+	lockdep_assert_held(&ep->lock);
+
+	if (!ep->revoked)
+		iosys_map_wr(&ep->map, offset, u32, value);
+}
+
+/* The count moves on when the word that it counts can be seen. */
+static void publish(struct ksnic_errpage *ep, size_t offset, u32 value)
+{
+	put_word(ep, offset, value);
+	wmb(); /* the page may be mapped write-combined */
+	put_word(ep, offsetof(struct kiwi_error_page, events), ++ep->events);
+	wmb(); /* and does not stay in the CPU */
+}
+
+/**
+ * ksnic_errpage_device() - nothing of the file works any more; what is said first stays
+ * @ep: the page
+ * @value: why
+ */
+void ksnic_errpage_device(struct ksnic_errpage *ep, u32 value)
+{
+	if (!ep)
+		return;
+	spin_lock(&ep->lock);
+	if (!ep->device) {
+		ep->device = value;
+		publish(ep, offsetof(struct kiwi_error_page, device), value);
+	}
+	spin_unlock(&ep->lock);
+}
+
+/**
+ * ksnic_errpage_ports() - which ports are not active
+ * @ep: the page
+ * @port_down: bit n - 1 for port n
+ */
+void ksnic_errpage_ports(struct ksnic_errpage *ep, u32 port_down)
+{
+	if (!ep)
+		return;
+	spin_lock(&ep->lock);
+	if (ep->port_down != port_down) {
+		ep->port_down = port_down;
+		publish(ep, offsetof(struct kiwi_error_page, port_down), port_down);
+	}
+	spin_unlock(&ep->lock);
+}
+
+/**
+ * ksnic_errpage_lost() - events of the device were lost
+ * @ep: the page
+ */
+void ksnic_errpage_lost(struct ksnic_errpage *ep)
+{
+	if (!ep)
+		return;
+	spin_lock(&ep->lock);
+	publish(ep, offsetof(struct kiwi_error_page, lost), ++ep->lost);
+	spin_unlock(&ep->lock);
+}
+
+/**
+ * ksnic_errpage_offset() - where a queue's word stands
+ * @place: as ksnic_errpage_take() gave it
+ *
+ * Return: byte offset, 0 for no word
+ */
+u32 ksnic_errpage_offset(u32 place)
+{
+	return place ? offsetof(struct kiwi_error_page, queue) + (place - 1) * sizeof(__u32) : 0;
+}
+
+/**
+ * ksnic_errpage_take() - a word for a queue
+ * @ep: the page
+ *
+ * Return: its place, from 1, or 0 when all are taken
+ */
+u32 ksnic_errpage_take(struct ksnic_errpage *ep)
+{
+	u32 n;
+
+	spin_lock(&ep->lock);
+	n = find_first_zero_bit(ep->used, KIWI_ERROR_WORDS);
+	if (n < KIWI_ERROR_WORDS)
+		__set_bit(n, ep->used);
+	spin_unlock(&ep->lock);
+	return n < KIWI_ERROR_WORDS ? n + 1 : 0;
+}
+
+/**
+ * ksnic_errpage_queue() - a queue is in error
+ * @ep: the page
+ * @place: of the queue's word, or 0
+ * @value: why
+ */
+void ksnic_errpage_queue(struct ksnic_errpage *ep, u32 place, u32 value)
+{
+	if (!ep || !place)
+		return;
+	spin_lock(&ep->lock);
+	publish(ep, ksnic_errpage_offset(place), value);
+	spin_unlock(&ep->lock);
+}
+
+/**
+ * ksnic_errpage_give() - the queue is no more
+ * @ep: the page
+ * @place: of its word, or 0
+ */
+void ksnic_errpage_give(struct ksnic_errpage *ep, u32 place)
+{
+	if (!ep || !place)
+		return;
+	spin_lock(&ep->lock);
+	put_word(ep, ksnic_errpage_offset(place), 0);
+	__clear_bit(place - 1, ep->used);
+	spin_unlock(&ep->lock);
+}

@@ -27,19 +27,26 @@ size_t kiwi_cq_bytes(uint32_t entries)
 }
 
 /* Point the inline functions at the ring, or at one that is empty for ever. */
-static void cq_set_ring(struct cq *cq, void *ring, uint32_t entries)
+static void cq_set_ring(struct cq *cq, uint32_t flags, uint32_t entries)
 {
 	struct kiwi_cq *pub = &cq->pub;
+	void *ring = cq->memory.cpu;
 
+	if (flags & KIWI_CQ_COLLAPSED) {
+		pub->collapsed = ring;
+		ring = NULL;
+	}
 	if (ring) {
 		pub->ring = ring;
 		pub->end = pub->ring + entries;
-		pub->ci_rec = (struct kiwi_cq_ci *)pub->end;
 	} else {
 		pub->ring = cq->no_entry;
 		pub->end = pub->ring + 2;
-		pub->ci_rec = &cq->no_ci;
 	}
+	if (ring && !(flags & KIWI_CQ_OVERRUN_IGNORE))
+		pub->ci_rec = (struct kiwi_cq_ci *)pub->end;
+	else
+		pub->ci_rec = &cq->no_ci;
 	pub->next = pub->ring;
 	pub->phase = KIWI_CQE_PHASE;
 	pub->last_qpn = KIWI_NO_QPN_;
@@ -48,12 +55,15 @@ static void cq_set_ring(struct cq *cq, void *ring, uint32_t entries)
 int kiwi_cq_create(struct kiwi_device *dev, const struct kiwi_cq_config *config,
 		   struct kiwi_cq **out)
 {
-	uint32_t entries = cq_entries(config->entries);
+	bool collapsed = config->flags & KIWI_CQ_COLLAPSED;
+	uint32_t entries = collapsed ? 1 : cq_entries(config->entries);
 	uint32_t max = UINT32_C(1) << dev->info.cq_log2_max;
 	struct kiwi_doorbell *db = config->doorbell;
 	struct kiwi_snic_cq_create arg = {
 		.size = sizeof(arg),
-		.ci_offset = entries * sizeof(struct kiwi_cqe),
+		.flags = config->flags,
+		.ci_offset = config->flags & KIWI_CQ_OVERRUN_IGNORE ? 0 :
+			     entries * sizeof(struct kiwi_cqe),
 		.user_data = config->user_data,
 		.log2 = log2_of(entries),
 		.event_fd = config->event_fd > 0 ? config->event_fd : -1,
@@ -62,7 +72,7 @@ int kiwi_cq_create(struct kiwi_device *dev, const struct kiwi_cq_config *config,
 	struct cq *cq;
 	int rc;
 
-	if (config->entries > max || entries > CQ_MAX_ENTRIES)
+	if (!collapsed && (config->entries > max || entries > CQ_MAX_ENTRIES))
 		return refuse(EINVAL, "%s: CQ of %u entries, at most %u", dev->name,
 			      config->entries, max);
 	if (!db) {
@@ -87,7 +97,7 @@ int kiwi_cq_create(struct kiwi_device *dev, const struct kiwi_cq_config *config,
 	if (rc)
 		goto err_memory;
 
-	cq_set_ring(cq, cq->memory.cpu, entries);
+	cq_set_ring(cq, config->flags, entries);
 	cq->pub.qps = (struct kiwi_qp *const *const *)dev->qps;
 	cq->pub.db = db->reg;
 	cq->pub.arm_db[0] = KIWI_DB_VALUE(KIWI_DB_CQ_ARM, arg.cqn, arg.epoch, 0);
@@ -124,6 +134,11 @@ void cq_forget_qp(struct kiwi_cq *cq, uint32_t qpn)
 	uint8_t phase = cq->phase;
 
 	cq->last_qpn = KIWI_NO_QPN_;
+	/* The indices of who comes next begin at 0. */
+	if (cq->collapsed) {
+		memset(cq->collapsed, 0, sizeof(*cq->collapsed));
+		return;
+	}
 	while (left--) {
 		uint8_t flags = __atomic_load_n(&cqe->flags, __ATOMIC_RELAXED);
 

@@ -122,6 +122,7 @@ void kiwi_close(struct kiwi_device *dev)
 		dev->objects = obj->next;
 		obj->release(obj);
 	}
+	ring_memory_free(&dev->error_page);
 	qp_table_free(dev);
 	pthread_mutex_destroy(&dev->qpn_lock);
 	pthread_mutex_destroy(&dev->lock);

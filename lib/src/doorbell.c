@@ -2,6 +2,7 @@
 /* Doorbell pages. */
 #include "priv.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -55,6 +56,15 @@ int kiwi_doorbell_free(struct kiwi_doorbell *db)
 volatile uint64_t *kiwi_doorbell_reg(const struct kiwi_doorbell *db)
 {
 	return db->reg;
+}
+
+int kiwi_doorbell_export(struct kiwi_doorbell *db, struct kiwi_snic_doorbell_export *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->size = sizeof(*out);
+	out->flags = O_CLOEXEC;
+	out->doorbell = db->id;
+	return dev_ioctl(db->obj.dev, KIWI_SNIC_DOORBELL_EXPORT, out);
 }
 
 int doorbell_default(struct kiwi_device *dev, struct kiwi_doorbell **db)

@@ -40,6 +40,9 @@ static const char *ioctl_name(unsigned int nr)
 	case _IOC_NR(KIWI_SNIC_QP_CREATE): return "create QP";
 	case _IOC_NR(KIWI_SNIC_QP_MODIFY): return "modify QP";
 	case _IOC_NR(KIWI_SNIC_QP_QUERY): return "query QP";
+	case _IOC_NR(KIWI_SNIC_DOORBELL_EXPORT): return "export doorbell";
+	case _IOC_NR(KIWI_SNIC_QUEUE_QUERY): return "query queue";
+	case _IOC_NR(KIWI_SNIC_ERROR_PAGE): return "set error page";
 	default: return "ioctl";
 	}
 }

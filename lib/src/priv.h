@@ -22,6 +22,11 @@ struct object {
 	void (*release)(struct object *obj);
 };
 
+struct ring_memory {
+	void *cpu;
+	size_t size;	/* of what the library allocated, else 0 */
+};
+
 struct kiwi_device {
 	int fd;
 	char name[KIWI_NAME_MAX];
@@ -31,6 +36,7 @@ struct kiwi_device {
 	pthread_mutex_t lock;	/* what follows; the QP table is read without it */
 	struct object *objects;
 	struct kiwi_doorbell *doorbell;
+	struct ring_memory error_page;
 	struct kiwi_qp **qps[KIWI_QP_TABLE_SIZE];
 };
 
@@ -41,11 +47,6 @@ struct kiwi_doorbell {
 	void *map;
 	size_t map_size;
 	volatile uint64_t *reg;
-};
-
-struct ring_memory {
-	void *cpu;
-	size_t size;	/* of what the library allocated, else 0 */
 };
 
 struct pd {

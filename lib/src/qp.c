@@ -39,43 +39,55 @@ static int qp_check(struct kiwi_device *dev, const struct kiwi_qp_config *config
 	if (config->rq_entries > rq_max)
 		return refuse(EINVAL, "%s: receive queue of %u entries, at most %u", dev->name,
 			      config->rq_entries, rq_max);
+	if ((config->flags & KIWI_QP_SQ_ONLY) &&
+	    (config->recv_cq || config->rq_mem || config->rq_entries || config->recv_sge))
+		return refuse(EINVAL, "%s: receive queue of a QP with KIWI_QP_SQ_ONLY", dev->name);
 	if (config->recv_sge > RECV_SGE_MAX)
 		return refuse(EINVAL, "%s: receive entries of %u pieces, at most %zu", dev->name,
 			      config->recv_sge, RECV_SGE_MAX);
 	return 0;
 }
 
-/* Both rings in one piece of memory, as far as the caller brings none. */
-static int qp_rings(struct qp *qp, const struct kiwi_qp_config *config,
-		    struct kiwi_snic_qp_create *arg)
+/* A part of the memory that the library allocates, or what the caller brings. */
+static void *qp_part(struct qp *qp, const struct kiwi_ring_mem *given, const struct kiwi_mem *own,
+		     size_t offset, size_t length, struct kiwi_mem *mem)
 {
-	size_t sq = config->sq_mem ? 0 : (size_t)KIWI_WQEBB << arg->sq_log2;
-	size_t rq = config->rq_mem ? 0 : (size_t)1 << (arg->rq_log2 + arg->rq_stride);
+	if (given) {
+		*mem = given->mem;
+		return given->cpu;
+	}
+	*mem = *own;
+	mem->addr += offset;
+	mem->length = length;
+	return (unsigned char *)qp->memory.cpu + offset;
+}
+
+/* Rings and record in one piece of memory, as far as the caller brings none. */
+static int qp_memory(struct qp *qp, const struct kiwi_qp_config *config,
+		     struct kiwi_snic_qp_create *arg)
+{
+	bool has_rq = !(config->flags & KIWI_QP_SQ_ONLY);
+	bool has_record = config->flags & KIWI_QP_DB_RECORD;
+	const struct kiwi_ring_mem *record_mem = has_record ? config->record_mem : NULL;
+	size_t sq = (size_t)KIWI_WQEBB << arg->sq_log2;
+	size_t rq = has_rq ? (size_t)1 << (arg->rq_log2 + arg->rq_stride) : 0;
+	size_t at_rq = config->sq_mem ? 0 : sq;
+	size_t at_record = at_rq + (config->rq_mem ? 0 : rq);
+	size_t size = at_record + (has_record && !record_mem ? sizeof(*qp->pub.record) : 0);
 	struct kiwi_mem own = { 0 };
 	int rc;
 
-	if (sq + rq) {
-		rc = ring_memory_alloc(&qp->memory, &own, sq + rq);
+	if (size) {
+		rc = ring_memory_alloc(&qp->memory, &own, size);
 		if (rc)
 			return rc;
 	}
-	if (config->sq_mem) {
-		arg->sq = config->sq_mem->mem;
-		qp->pub.sq = config->sq_mem->cpu;
-	} else {
-		arg->sq = own;
-		arg->sq.length = sq;
-		qp->pub.sq = qp->memory.cpu;
-	}
-	if (config->rq_mem) {
-		arg->rq = config->rq_mem->mem;
-		qp->pub.rq = config->rq_mem->cpu;
-	} else {
-		arg->rq = own;
-		arg->rq.addr += sq;
-		arg->rq.length = rq;
-		qp->pub.rq = (unsigned char *)qp->memory.cpu + sq;
-	}
+	qp->pub.sq = qp_part(qp, config->sq_mem, &own, 0, sq, &arg->sq);
+	if (has_rq)
+		qp->pub.rq = qp_part(qp, config->rq_mem, &own, at_rq, rq, &arg->rq);
+	if (has_record)
+		qp->pub.record = qp_part(qp, record_mem, &own, at_record,
+					 sizeof(*qp->pub.record), &arg->db_record);
 	return 0;
 }
 
@@ -94,6 +106,7 @@ int kiwi_qp_create(struct kiwi_pd *pd, const struct kiwi_qp_config *config,
 {
 	struct kiwi_device *dev = pd->dev;
 	struct kiwi_cq *recv_cq = config->recv_cq ? config->recv_cq : config->send_cq;
+	bool has_rq = !(config->flags & KIWI_QP_SQ_ONLY);
 	uint32_t sq_units = round_up_pow2(config->sq_units);
 	struct kiwi_doorbell *db = config->doorbell;
 	struct kiwi_snic_qp_create arg = {
@@ -117,16 +130,18 @@ int kiwi_qp_create(struct kiwi_pd *pd, const struct kiwi_qp_config *config,
 			return rc;
 	}
 	arg.send_cq = config->send_cq->id;
-	arg.recv_cq = recv_cq->id;
 	arg.doorbell = db->id;
 	arg.sq_log2 = (uint8_t)log2_of(sq_units);
-	arg.rq_log2 = (uint8_t)log2_of(round_up_pow2(config->rq_entries));
-	arg.rq_stride = (uint8_t)recv_stride(config->recv_sge);
+	if (has_rq) {
+		arg.recv_cq = recv_cq->id;
+		arg.rq_log2 = (uint8_t)log2_of(round_up_pow2(config->rq_entries));
+		arg.rq_stride = (uint8_t)recv_stride(config->recv_sge);
+	}
 
 	qp = object_alloc(sizeof(*qp));
 	if (!qp)
 		return refuse(ENOMEM, "no memory for a QP");
-	rc = qp_rings(qp, config, &arg);
+	rc = qp_memory(qp, config, &arg);
 	if (rc)
 		goto err_free;
 	pthread_mutex_lock(&dev->qpn_lock);
@@ -138,12 +153,15 @@ int kiwi_qp_create(struct kiwi_pd *pd, const struct kiwi_qp_config *config,
 	qp->pub.sq_db = KIWI_DB_VALUE(KIWI_DB_SQ, arg.qpn, arg.epoch, 0);
 	qp->pub.rq_db = KIWI_DB_VALUE(KIWI_DB_RQ, arg.qpn, arg.epoch, 0);
 	/* Memory of the caller may be mapped write-combined as well. */
-	qp->pub.db_wc = (db->flags & KIWI_SNIC_DOORBELL_WC) || config->sq_mem || config->rq_mem;
+	qp->pub.db_wc = (db->flags & KIWI_SNIC_DOORBELL_WC) || config->sq_mem || config->rq_mem ||
+			(config->flags & KIWI_QP_DB_RECORD);
 	qp->pub.sq_mask = sq_units - 1;
 	qp->pub.max_inline = dev->info.max_inline < INLINE_MAX ? dev->info.max_inline : INLINE_MAX;
 	qp->pub.max_sge = dev->info.max_sge;
-	qp->pub.max_recv_sge = (uint8_t)(((1U << arg.rq_stride) - sizeof(struct kiwi_rqe)) /
-					 sizeof(struct kiwi_sge));
+	if (has_rq)
+		qp->pub.max_recv_sge = (uint8_t)(((1U << arg.rq_stride) -
+						  sizeof(struct kiwi_rqe)) /
+						 sizeof(struct kiwi_sge));
 	qp->pub.rq_stride = arg.rq_stride;
 	qp->pub.rq_entries = qp->pub.rq ? 1U << arg.rq_log2 : 0;
 	qp->pub.qpn = arg.qpn;
@@ -151,7 +169,7 @@ int kiwi_qp_create(struct kiwi_pd *pd, const struct kiwi_qp_config *config,
 	qp->pub.user_data = config->user_data;
 	qp->pub.pd = pd;
 	qp->pub.send_cq = config->send_cq;
-	qp->pub.recv_cq = recv_cq;
+	qp->pub.recv_cq = has_rq ? recv_cq : NULL;
 	qp_clear(&qp->pub);
 	object_add(dev, &qp->obj, qp_release);
 	rc = qp_table_set(dev, &qp->pub);
@@ -174,7 +192,7 @@ err_free:
 static void forget_completions(struct kiwi_cq *send_cq, struct kiwi_cq *recv_cq, uint32_t qpn)
 {
 	cq_forget_qp(send_cq, qpn);
-	if (recv_cq != send_cq)
+	if (recv_cq && recv_cq != send_cq)
 		cq_forget_qp(recv_cq, qpn);
 }
 

@@ -224,14 +224,19 @@ static void check_ring(const struct kiwi_mem *mem, uint64_t align)
 static int cq_create(struct kiwi_snic_cq_create *arg)
 {
 	uint64_t bytes = (uint64_t)64 << arg->log2;
+	bool collapsed = arg->flags & KIWI_CQ_COLLAPSED;
 
-	breach_unless(arg->size == sizeof(*arg) && !arg->flags && !arg->rsvd);
-	breach_unless(arg->log2 >= 1 && arg->log2 <= FAKE_CQ_LOG2);
+	breach_unless(arg->size == sizeof(*arg) && !arg->rsvd);
+	breach_unless(!(arg->flags & ~(KIWI_CQ_OVERRUN_IGNORE | KIWI_CQ_COLLAPSED)));
+	breach_unless(collapsed ? !arg->log2 : arg->log2 >= 1 && arg->log2 <= FAKE_CQ_LOG2);
 	breach_unless(is(arg->doorbell, DOORBELL));
 	breach_unless(arg->event_fd >= -1);
 	check_ring(&arg->mem, 64);
-	breach_unless(arg->ci_offset % 8 == 0 && arg->ci_offset >= bytes &&
-		      arg->ci_offset + 8 <= arg->mem.length);
+	if (arg->flags & KIWI_CQ_OVERRUN_IGNORE)
+		breach_unless(!arg->ci_offset && arg->mem.length >= bytes);
+	else
+		breach_unless(arg->ci_offset % 8 == 0 && arg->ci_offset >= bytes &&
+			      arg->ci_offset + 8 <= arg->mem.length);
 	arg->cq = object_new(CQ);
 	arg->cqn = 0x300 + arg->cq;
 	arg->epoch = 0x55aa;
@@ -240,19 +245,34 @@ static int cq_create(struct kiwi_snic_cq_create *arg)
 	return 0;
 }
 
-static int qp_create(struct kiwi_snic_qp_create *arg)
+static void check_rq(const struct kiwi_snic_qp_create *arg)
 {
-	breach_unless(arg->size == sizeof(*arg) && !(arg->flags & ~KIWI_QP_SQ_SIG_ALL));
-	breach_unless(!arg->rsvd[0] && !arg->rsvd[1] && arg->type == KIWI_QP_RC);
-	breach_unless(is(arg->pd, PD) && is(arg->send_cq, CQ) && is(arg->recv_cq, CQ) &&
-		      is(arg->doorbell, DOORBELL));
-	breach_unless(arg->sq_log2 >= 3 && arg->sq_log2 <= FAKE_SQ_LOG2);
+	if (arg->flags & KIWI_QP_SQ_ONLY) {
+		breach_unless(!arg->recv_cq && !arg->rq_log2 && !arg->rq_stride && !arg->rq.type &&
+			      !arg->rq.length);
+		return;
+	}
+	breach_unless(is(arg->recv_cq, CQ));
 	breach_unless(arg->rq_log2 <= FAKE_RQ_LOG2);
 	breach_unless(arg->rq_stride >= KIWI_RQE_MIN_SHIFT && arg->rq_stride <= KIWI_RQE_MAX_SHIFT);
-	check_ring(&arg->sq, 64);
-	breach_unless(arg->sq.length == (uint64_t)64 << arg->sq_log2);
 	check_ring(&arg->rq, 1U << arg->rq_stride);
 	breach_unless(arg->rq.length == (uint64_t)1 << (arg->rq_log2 + arg->rq_stride));
+}
+
+static int qp_create(struct kiwi_snic_qp_create *arg)
+{
+	breach_unless(arg->size == sizeof(*arg));
+	breach_unless(!(arg->flags & ~(KIWI_QP_SQ_SIG_ALL | KIWI_QP_SQ_ONLY | KIWI_QP_DB_RECORD)));
+	breach_unless(!arg->rsvd[0] && !arg->rsvd[1] && arg->type == KIWI_QP_RC);
+	breach_unless(is(arg->pd, PD) && is(arg->send_cq, CQ) && is(arg->doorbell, DOORBELL));
+	breach_unless(arg->sq_log2 >= 3 && arg->sq_log2 <= FAKE_SQ_LOG2);
+	check_ring(&arg->sq, 64);
+	breach_unless(arg->sq.length == (uint64_t)64 << arg->sq_log2);
+	check_rq(arg);
+	if (arg->flags & KIWI_QP_DB_RECORD)
+		check_ring(&arg->db_record, 8);
+	breach_unless(arg->db_record.length ==
+		      (arg->flags & KIWI_QP_DB_RECORD ? sizeof(struct kiwi_qp_db_record) : 0));
 	arg->qp = object_new(QP);
 	arg->qpn = next_qpn ? next_qpn : ++last_qpn;
 	arg->epoch = 0xe0c1;
@@ -383,6 +403,34 @@ static int answer(unsigned long request, void *argument)
 		arg->map_size = PAGE;
 		arg->map_offset = DB_MAP_OFFSET;
 		arg->reg_offset = DB_REG_OFFSET;
+		return 0;
+	}
+	case KIWI_SNIC_DOORBELL_EXPORT: {
+		struct kiwi_snic_doorbell_export *arg = argument;
+
+		breach_unless(arg->size == sizeof(*arg) && arg->flags == O_CLOEXEC &&
+			      !arg->rsvd[0] && !arg->rsvd[1] && is(arg->doorbell, DOORBELL));
+		arg->fd = 77;
+		arg->length = PAGE;
+		arg->reg_offset = DB_REG_OFFSET;
+		return 0;
+	}
+	case KIWI_SNIC_QUEUE_QUERY: {
+		struct kiwi_snic_queue_query *arg = argument;
+
+		breach_unless(arg->size == sizeof(*arg) && !arg->flags && !arg->rsvd);
+		if (!is(arg->id, arg->kind == KIWI_QUEUE_CQ ? CQ : QP))
+			return ENOENT;
+		arg->db_width = 8;
+		return 0;
+	}
+	case KIWI_SNIC_ERROR_PAGE: {
+		struct kiwi_snic_error_page *arg = argument;
+
+		breach_unless(arg->size == sizeof(*arg) && !arg->flags &&
+			      arg->mem.length == KIWI_ERROR_PAGE_BYTES);
+		if (arg->mem.type == KIWI_MEM_USER)
+			((struct kiwi_error_page *)(uintptr_t)arg->mem.addr)->port_down = 2;
 		return 0;
 	}
 	case KIWI_SNIC_CQ_CREATE:

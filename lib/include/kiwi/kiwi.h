@@ -135,6 +135,12 @@ int kiwi_doorbell_free(struct kiwi_doorbell *db);
 /* The 64-bit register in the mapping. */
 volatile uint64_t *kiwi_doorbell_reg(const struct kiwi_doorbell *db);
 
+/*
+ * The page as a DMA-buf, for the driver of a GPU that shall ring it: @out->fd, which is the
+ * caller's, closed on exec.
+ */
+int kiwi_doorbell_export(struct kiwi_doorbell *db, struct kiwi_snic_doorbell_export *out);
+
 /* Completion queues ------------------------------------------------------- */
 
 /**
@@ -154,6 +160,9 @@ struct kiwi_ring_mem {
  * @entries: at least so many, rounded up to a power of two
  * @event_fd: eventfd that counts events, -1 or 0 for none
  * @vector: completion vector
+ * @flags: KIWI_CQ_*. With KIWI_CQ_OVERRUN_IGNORE whoever polls too late misses completions.
+ *	With KIWI_CQ_COLLAPSED @entries is not looked at, one is made, kiwi_poll_cq() finds
+ *	none, and kiwi_poll_collapsed() is there in its place
  * @doorbell: to arm with; NULL for the one that the device handle keeps for all
  * @mem: memory of the entries and, behind them, of struct kiwi_cq_ci; NULL: the
  *	library allocates. See kiwi_cq_bytes()
@@ -163,6 +172,7 @@ struct kiwi_cq_config {
 	uint32_t entries;
 	int event_fd;
 	uint32_t vector;
+	uint32_t flags;
 	struct kiwi_doorbell *doorbell;
 	const struct kiwi_ring_mem *mem;
 	uint64_t user_data;
@@ -180,17 +190,18 @@ int kiwi_cq_destroy(struct kiwi_cq *cq);
 /**
  * struct kiwi_qp_config - what kiwi_qp_create() makes; unset members are 0
  * @send_cq: completions of the send queue
- * @recv_cq: completions of the receive queue; NULL for @send_cq
+ * @recv_cq: completions of the receive queue; NULL for @send_cq, or with KIWI_QP_SQ_ONLY
  * @doorbell: NULL for the one that the device handle keeps for all
  * @sq_units: units of 64 bytes in the send queue, rounded up to a power of two, at
  *	least 8. Work takes 16 bytes, 16 more for all but SEND, 16 more for atomics,
  *	and 16 a piece of memory or for 12, then each 16 bytes of inline data
  * @rq_entries: entries of the receive queue, rounded up to a power of two
  * @recv_sge: pieces of memory of a receive entry, at most 31
- * @flags: KIWI_QP_SQ_SIG_ALL
+ * @flags: KIWI_QP_*; with KIWI_QP_SQ_ONLY all that is of the receive queue is 0
  * @sq_mem: memory of the send queue; NULL: the library allocates
  * @rq_mem: memory of the receive queue, likewise
  * @user_data: given back in events
+ * @record_mem: with KIWI_QP_DB_RECORD: memory of struct kiwi_qp_db_record, likewise
  */
 struct kiwi_qp_config {
 	struct kiwi_cq *send_cq;
@@ -203,6 +214,7 @@ struct kiwi_qp_config {
 	const struct kiwi_ring_mem *sq_mem;
 	const struct kiwi_ring_mem *rq_mem;
 	uint64_t user_data;
+	const struct kiwi_ring_mem *record_mem;
 };
 
 /* An RC queue pair in state RESET. */
@@ -275,6 +287,22 @@ int kiwi_qp_init(struct kiwi_qp *qp, unsigned int port, unsigned int access);
 
 /* RESET or INIT to RTS in one call. On failure the QP is where the failing step left it. */
 int kiwi_qp_connect(struct kiwi_qp *qp, const struct kiwi_connect *c);
+
+/* Queues for code elsewhere ------------------------------------------------ */
+
+/*
+ * Fill in all that code on a GPU needs to work a ring. @id: of a QP or CQ.
+ * @kind: enum kiwi_queue_kind
+ */
+int kiwi_queue_query(struct kiwi_device *dev, uint32_t id, uint32_t kind,
+		     struct kiwi_snic_queue_query *out);
+
+/*
+ * Have errors published in memory, once for a handle. @mem: the memory; NULL: the library
+ * allocates it. @page: where this process sees it; with @mem it is @mem->cpu.
+ */
+int kiwi_error_page(struct kiwi_device *dev, const struct kiwi_ring_mem *mem,
+		    const volatile struct kiwi_error_page **page);
 
 /* Events ------------------------------------------------------------------ */
 

@@ -121,7 +121,7 @@ KIWI_ABI_OFFSET(struct kiwi_wc, qp, KIWI_WC_HEAD_);
  * @max_sge: entries of kiwi_send_wr.sg, at most
  * @max_recv_sge: entries of kiwi_recv_wr.sg, at most
  * @rq_stride: bytes of a receive entry, 2^n
- * @db_wc: doorbell or rings are mapped write-combined
+ * @db_wc: doorbell or rings are mapped write-combined, or there is a record
  * @rq: ring of the receive queue
  * @rq_db: doorbell value of the receive queue with index 0
  * @rq_pi: entries posted
@@ -133,7 +133,8 @@ KIWI_ABI_OFFSET(struct kiwi_wc, qp, KIWI_WC_HEAD_);
  * @user_data: the caller's
  * @pd: of the QP
  * @send_cq: of the send queue
- * @recv_cq: of the receive queue
+ * @recv_cq: of the receive queue, NULL when there is none
+ * @record: doorbell record, NULL without or when this process does not see it
  *
  * Callers may read the members from @qpn on and the max_* ones; the rest belongs
  * to the inline functions.
@@ -163,6 +164,7 @@ struct kiwi_qp {
 	struct kiwi_pd *pd;
 	struct kiwi_cq *send_cq;
 	struct kiwi_cq *recv_cq;
+	struct kiwi_qp_db_record *record;
 };
 
 #define KIWI_NO_QPN_		UINT64_MAX	/* wider than the field of a completion */
@@ -187,6 +189,7 @@ struct kiwi_qp {
  * @id: for ioctls, and in events
  * @event_fd: eventfd given at creation, or -1
  * @user_data: the caller's
+ * @collapsed: the one entry of a collapsed CQ, NULL for any other
  */
 struct kiwi_cq {
 	struct kiwi_cqe *next;
@@ -205,6 +208,7 @@ struct kiwi_cq {
 	uint32_t id;
 	int event_fd;
 	uint64_t user_data;
+	struct kiwi_cqe *collapsed;
 };
 
 #define kiwi_likely_(x)		__builtin_expect(!!(x), 1)
@@ -224,16 +228,37 @@ static inline void kiwi_db_write_(volatile uint64_t *db, uint64_t value, int wc)
 	*db = value;
 }
 
+/* The ring, then the record if there is one, then the doorbell. Not inlined, as few need it. */
+static __attribute__((noinline, unused)) void kiwi_qp_ring_slow_(struct kiwi_qp *qp, int recv)
+{
+	uint32_t pi = recv ? qp->rq_pi : qp->sq_pi;
+
+	kiwi_wc_wmb();
+	if (qp->record) {
+		__atomic_store_n(recv ? &qp->record->rq : &qp->record->sq, pi & 0xffff,
+				 __ATOMIC_RELAXED);
+		kiwi_wc_wmb();
+	}
+	*qp->db = (recv ? qp->rq_db : qp->sq_db) | (uint16_t)pi;
+	kiwi_wc_wmb();
+}
+
 /* Tell the device of all work posted to the send queue: one store. */
 static inline void kiwi_qp_ring(struct kiwi_qp *qp)
 {
-	kiwi_db_write_(qp->db, qp->sq_db | (uint16_t)qp->sq_pi, qp->db_wc);
+	if (kiwi_unlikely_(qp->db_wc))
+		kiwi_qp_ring_slow_(qp, 0);
+	else
+		kiwi_db_write_(qp->db, qp->sq_db | (uint16_t)qp->sq_pi, 0);
 }
 
 /* The same for the receive queue. */
 static inline void kiwi_qp_ring_recv(struct kiwi_qp *qp)
 {
-	kiwi_db_write_(qp->db, qp->rq_db | (uint16_t)qp->rq_pi, qp->db_wc);
+	if (kiwi_unlikely_(qp->db_wc))
+		kiwi_qp_ring_slow_(qp, 1);
+	else
+		kiwi_db_write_(qp->db, qp->rq_db | (uint16_t)qp->rq_pi, 0);
 }
 
 /* Send queue -------------------------------------------------------------- */
@@ -588,6 +613,32 @@ static inline int kiwi_poll_cq(struct kiwi_cq *cq, struct kiwi_wc *wc, int n)
 	kiwi_dma_rmb();
 	__atomic_store_n(&cq->ci_rec->ci, ci, __ATOMIC_RELAXED);
 	return got;
+}
+
+#define KIWI_CQE_PROGRESS_	__builtin_offsetof(struct kiwi_cqe, sq_index)
+KIWI_ABI_OFFSET(struct kiwi_cqe, status, KIWI_CQE_PROGRESS_ + 3);
+
+/**
+ * kiwi_poll_collapsed() - how far the send queue has come that completes in a collapsed CQ
+ * @cq: a CQ made with KIWI_CQ_COLLAPSED, of this QP's send queue alone
+ * @qp: the queue pair
+ *
+ * Frees the work's place in its queue: kiwi_qp.sq_ci is the index behind what is complete.
+ *
+ * Return: enum kiwi_cqe_status of the latest completion; once an error, it stays that.
+ */
+static inline int kiwi_poll_collapsed(const struct kiwi_cq *cq, struct kiwi_qp *qp)
+{
+	const unsigned char *entry = (const unsigned char *)cq->collapsed;
+	uint64_t word;
+
+	if (kiwi_unlikely_(!entry))
+		return KIWI_CQE_ST_OK;
+	/* The device writes these 8 bytes at once, so index and status belong together. */
+	word = __atomic_load_n((const kiwi_u64_ *)(entry + KIWI_CQE_PROGRESS_), __ATOMIC_RELAXED);
+	kiwi_dma_rmb();
+	__atomic_store_n(&qp->sq_ci, (uint16_t)word, __ATOMIC_RELEASE);
+	return (uint8_t)(word >> 24);
 }
 
 /**

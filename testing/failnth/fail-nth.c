@@ -176,6 +176,50 @@ static int run_doorbell_alloc(struct world *w)
 	return snic_call(w->fd, KIWI_SNIC_DOORBELL_ALLOC, &a);
 }
 
+static int run_doorbell_export(struct world *w)
+{
+	struct kiwi_snic_doorbell_export a = { .size = sizeof(a), .doorbell = w->doorbell.doorbell };
+	int ret = snic_call(w->fd, KIWI_SNIC_DOORBELL_EXPORT, &a);
+
+	if (!ret)
+		close(a.fd);
+	return ret;
+}
+
+static int run_error_page(struct world *w)
+{
+	struct kiwi_snic_error_page a = {
+		.size = sizeof(a),
+		.mem = {
+			.type = KIWI_MEM_USER, .addr = (uintptr_t)w->memory,
+			.length = KIWI_ERROR_PAGE_BYTES,
+		},
+	};
+
+	return snic_call(w->fd, KIWI_SNIC_ERROR_PAGE, &a);
+}
+
+static int run_error_page_gpu(struct world *w)
+{
+	struct kiwi_snic_error_page a = {
+		.size = sizeof(a),
+		.mem = {
+			.type = KIWI_MEM_DMABUF, .fd = w->gpu, .length = KIWI_ERROR_PAGE_BYTES,
+		},
+	};
+
+	return snic_call(w->fd, KIWI_SNIC_ERROR_PAGE, &a);
+}
+
+static int run_queue_query(struct world *w)
+{
+	struct kiwi_snic_queue_query a = {
+		.size = sizeof(a), .id = w->qp.qp, .kind = KIWI_QUEUE_SQ,
+	};
+
+	return snic_call(w->fd, KIWI_SNIC_QUEUE_QUERY, &a);
+}
+
 static int run_cq_create(struct world *w)
 {
 	struct kiwi_snic_cq_create a = cq_args(w->doorbell.doorbell, w->memory, 4);
@@ -291,11 +335,15 @@ static const struct operation operations[] = {
 	{ "mr-reg-chunks",	run_mr_reg_dmabuf,	NEED_PD | NEED_CHUNKS },
 	{ "mr-query",		run_mr_query,		NEED_MR },
 	{ "doorbell-alloc",	run_doorbell_alloc, 0 },
+	{ "doorbell-export",	run_doorbell_export,	NEED_DB },
+	{ "error-page",		run_error_page,		ONCE },
+	{ "error-page-gpu",	run_error_page_gpu,	NEED_GPU | ONCE },
 	{ "cq-create",		run_cq_create,		NEED_DB | NEED_EVENT },
 	{ "cq-create-gpu",	run_cq_create_gpu,	NEED_DB | NEED_GPU },
 	{ "qp-create",		run_qp_create,		NEED_CQ | NEED_PD },
 	{ "qp-modify",		run_qp_modify,		NEED_QP },
 	{ "qp-query",		run_qp_query,		NEED_RTS },
+	{ "queue-query",	run_queue_query,	NEED_QP },
 	{ "destroy-pd",		run_destroy_pd,		NEED_PD | ONCE },
 	{ "destroy-mr",		run_destroy_mr,		NEED_MR | ONCE },
 	{ "destroy-doorbell",	run_destroy_doorbell,	NEED_DB | ONCE },

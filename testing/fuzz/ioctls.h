@@ -60,7 +60,7 @@ struct ioctl_rules {
 	void (*made)(struct context *ctx, unsigned int slot, const void *argument);
 };
 
-#define IOCTLS	17
+#define IOCTLS	18
 
 extern const struct ioctl_rules ioctl_table[IOCTLS];
 

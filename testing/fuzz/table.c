@@ -163,6 +163,16 @@ static void queue_tidy(struct context *ctx, unsigned int slot, void *argument)
 	q->id = cq.id;
 }
 
+static void error_page_tidy(struct context *ctx, unsigned int slot, void *argument)
+{
+	struct kiwi_snic_error_page *e = argument;
+
+	(void)ctx;
+	(void)slot;
+	e->mem.addr &= ~(uint64_t)(KIWI_ERROR_PAGE_BYTES - 1);
+	e->mem.length = KIWI_ERROR_PAGE_BYTES;
+}
+
 /* What calls made ------------------------------------------------------------------ */
 
 static void pd_made(struct context *ctx, unsigned int slot, const void *argument)
@@ -437,6 +447,12 @@ const struct ioctl_rules ioctl_table[IOCTLS] = {
 			FIELD(kiwi_snic_queue_query, kind, NUMBER, .min = KIWI_QUEUE_SQ,
 			      .max = KIWI_QUEUE_CQ),
 			FIELD(kiwi_snic_queue_query, rsvd, RESERVED),
+		},
+	}, {
+		IOCTL(ERROR_PAGE, kiwi_snic_error_page, .weight = 1, .tidy = error_page_tidy),
+		.errnos = { EBUSY, ENOMEM, EBADF, EOPNOTSUPP, EREMOTEIO },
+		.fields = {
+			FIELD(kiwi_snic_error_page, mem, MEMORY, .min = REGION),
 		},
 	},
 };

@@ -132,6 +132,7 @@ int ksnic_file_set_errpage(struct ksnic_file *file, struct ksnic_errpage *ep)
 		ksnic_errpage_ports(ep, ks->port_down);
 		if (file->down)
 			ksnic_errpage_device(ep, KIWI_ERROR_GONE);
+		/* The page is whole before take_error_word() finds it. */
 		smp_store_release(&file->errpage, ep);
 		ret = 0;
 	}

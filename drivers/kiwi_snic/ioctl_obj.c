@@ -139,6 +139,7 @@ int ksnic_ioctl_error_page(struct ksnic_call *call, void *data)
 /* A file that has an error page has a word in it for each queue that it makes. */
 static int take_error_word(struct ksnic_call *call, struct ksnic_obj *obj)
 {
+	/* Pairs with the release of the page that was made whole. */
 	struct ksnic_errpage *ep = smp_load_acquire(&call->file->errpage);
 
 	if (!ep)

@@ -199,18 +199,6 @@ static int run_error_page(struct world *w)
 	return snic_call(w->fd, KIWI_SNIC_ERROR_PAGE, &a);
 }
 
-static int run_error_page_gpu(struct world *w)
-{
-	struct kiwi_snic_error_page a = {
-		.size = sizeof(a),
-		.mem = {
-			.type = KIWI_MEM_DMABUF, .fd = w->gpu, .length = KIWI_ERROR_PAGE_BYTES,
-		},
-	};
-
-	return snic_call(w->fd, KIWI_SNIC_ERROR_PAGE, &a);
-}
-
 static int run_queue_query(struct world *w)
 {
 	struct kiwi_snic_queue_query a = {
@@ -337,7 +325,6 @@ static const struct operation operations[] = {
 	{ "doorbell-alloc",	run_doorbell_alloc, 0 },
 	{ "doorbell-export",	run_doorbell_export,	NEED_DB },
 	{ "error-page",		run_error_page,		ONCE },
-	{ "error-page-gpu",	run_error_page_gpu,	NEED_GPU | ONCE },
 	{ "cq-create",		run_cq_create,		NEED_DB | NEED_EVENT },
 	{ "cq-create-gpu",	run_cq_create_gpu,	NEED_DB | NEED_GPU },
 	{ "qp-create",		run_qp_create,		NEED_CQ | NEED_PD },

@@ -175,7 +175,7 @@ def transitions():
     """S-20 of spec/snic.md: {(from, to): (required, optional)} of names of attributes."""
     table = {}
     text = (TOP / "firmware-abi/spec/snic.md").read_text(encoding="utf-8")
-    for line in re.findall(r"^\| (\w+ \| \w+ \|.*)\|$", text, re.M):
+    for line in re.findall(r"^\| (\w+ \| \w+ \|[^|]*\|[^|]*)\|$", text, re.M):
         old, new, required, optional = (cell.strip() for cell in line.split("|"))
         if old == "from":
             continue

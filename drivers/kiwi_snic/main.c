@@ -230,8 +230,8 @@ static int ksnic_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 stop:
 	ksnic_stop(ks, KIWI_RESET_REMOVE);
-	cancel_work_sync(&ks->fail_work);
 destroy_fw:
+	cancel_work_sync(&ks->fail_work);
 	kiwi_fw_destroy(ks->fw);
 put:
 	put_device(&ks->dev);

@@ -588,6 +588,7 @@ static int fake_fw_init(struct fake *f)
 	fw->part = KIWI_PART_SNIC;
 	fw->ops = &fake_ops;
 	fw->priv = f;
+	/* Memory poses as the BAR: here, and only here, does the address space change. */
 	fw->bar = (__force void __iomem *)f->regs;
 	fw->regs = fw->bar;
 	xa_init(&fw->comps);

@@ -110,6 +110,14 @@ class VM:
         """What a command that must succeed prints."""
         return self.run(command, timeout, check=True)[1]
 
+    def begin(self, command, output, ready, timeout=60):
+        """Starts a command in the background and waits until its output has the word "ready".
+
+        The file is emptied before, as a former run's must not be taken for this one's."""
+        self.sh(f": >{output}; {command} >{output} 2>&1 & "
+                f"until grep -q {ready} {output}; do "
+                f"kill -0 $! && sleep 0.02 || {{ cat {output}; exit 1; }}; done", timeout)
+
     def run_bytes(self, command, timeout=60):
         """As run(), with the output untouched."""
         script = command.encode()

@@ -75,8 +75,7 @@ def gpu(vm):
 
 def start_waiting(vm):
     """A process that holds one of each object and waits: the numbers of its CQ and QP."""
-    vm.sh("snic-ioctl try wait >/tmp/wait 2>&1 & "
-          "until grep -q WAITING /tmp/wait; do usleep 10000; done", timeout=60)
+    vm.begin("snic-ioctl try wait", "/tmp/wait", "WAITING")
     found = re.search(r"WAITING cqn (\d+) qpn (\d+)", vm.sh("cat /tmp/wait"))
     return int(found[1]), int(found[2])
 

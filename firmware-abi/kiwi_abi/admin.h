@@ -196,6 +196,8 @@ enum kiwi_event {	/* kiwi_eqe.type; @id and @info by type */
 	KIWI_EV_COUNT
 };
 
+#define KIWI_EV_PART	0x40	/* a part's own events have this type or a higher one */
+
 enum kiwi_cq_error {
 	KIWI_CQ_ERR_OVERRUN	= 1,	/* no room for a CQE */
 	KIWI_CQ_ERR_DMA		= 2,	/* the ring could not be written */

@@ -16,6 +16,9 @@ enum kiwi_diag {
 	KIWI_DIAG_LIVE_QP		= 3,
 	KIWI_DIAG_LIVE_EQ		= 4,
 	KIWI_DIAG_LIVE_DB_PAGE		= 5,
+	KIWI_DIAG_LIVE_EXPORT		= 6,	/* G2G, and the two below */
+	KIWI_DIAG_LIVE_WINDOW		= 7,
+	KIWI_DIAG_LIVE_BINDING		= 8,	/* peers' on our exports */
 	KIWI_DIAG_LIVE_END		= 15,
 	KIWI_DIAG_LOST_AT_RESET		= 16,	/* objects that a reset found alive, summed */
 

@@ -34,6 +34,15 @@
 /* Bits 32..63 belong to the part. */
 #define   KIWI_SNIC_CAP_GPU_QUEUES	(1ULL << 32)	/* S-41 */
 #define   KIWI_SNIC_CAP_MR_HOLD		(1ULL << 33)	/* HOLD_MR, RESUME_MR */
+/* G2G: bits 32 and 33 as in the SNIC, and spec/g2g.md */
+#define   KIWI_G2G_CAP_MSGQ		(1ULL << 40)	/* PD, MR, CQ and QP commands */
+#define   KIWI_G2G_CAP_ATOMICS		(1ULL << 41)	/* atomic pages: M-40 */
+#define   KIWI_G2G_CAP_PCIE_ATOMICS	(1ULL << 42)	/* completer of PCIe AtomicOps: M-43 */
+#define   KIWI_G2G_CAP_FORWARD		(1ULL << 43)	/* PDUs for others: W-12 */
+#define   KIWI_G2G_CAP_LLR		(1ULL << 44)	/* link-level replay: W-50 */
+#define   KIWI_G2G_CAP_PFC		(1ULL << 45)	/* W-55 */
+#define   KIWI_G2G_CAP_CBFC		(1ULL << 46)	/* W-53 */
+#define   KIWI_G2G_CAP_MAIL		(1ULL << 47)	/* peer messages: F-55 */
 #define KIWI_REG_LIMITS			0x028	/* u32 */
 #define   KIWI_LIMITS_AQ_LOG2_MAX	0x000000ffU	/* admin queue entries, 2^n, 2..16 */
 #define   KIWI_LIMITS_EQ_LOG2_MAX	0x0000ff00U	/* event queue entries, 2^n, 6..23 */

@@ -18,7 +18,8 @@ import sys
 from machine import TOP
 
 HEADERS = [TOP / "firmware-abi/kiwi_abi" / f"{name}.h" for name in
-           ("types", "ids", "regs", "admin", "queues", "snic", "diag")]
+           ("types", "ids", "regs", "admin", "queues", "snic", "g2g_image", "g2g", "g2g_wire",
+            "diag")]
 HEADERS += [TOP / "testing/xpu" / name for name in ("xpu_regs.h", "xpu_cmd.h")]
 
 TYPES = {

@@ -51,11 +51,11 @@ enum kiwi_g2g_opcode {
 
 /* Events on the asynchronous EQ, besides those of admin.h but PORT_CHANGE */
 enum kiwi_g2g_event {
-	KIWI_G2G_EV_FABRIC	= 0x40,	/* code: enum kiwi_g2g_fabric_state; info: reason */
+	KIWI_G2G_EV_FABRIC	= 0x40,	/* code: the new state; info: reason */
 	KIWI_G2G_EV_PAUSE	= 0x41,	/* code: enum kiwi_g2g_pause */
-	KIWI_G2G_EV_PORT	= 0x42,	/* id: port; code: enum kiwi_g2g_port_state; info: reason */
-	KIWI_G2G_EV_PEER	= 0x43,	/* id: accelerator; code: enum kiwi_g2g_peer_state; info: reason */
-	KIWI_G2G_EV_WINDOW	= 0x44,	/* id: window; code: enum kiwi_g2g_window_state; info: reason */
+	KIWI_G2G_EV_PORT	= 0x42,	/* id: port; likewise */
+	KIWI_G2G_EV_PEER	= 0x43,	/* id: accelerator; likewise */
+	KIWI_G2G_EV_WINDOW	= 0x44,	/* id: window; likewise */
 	KIWI_G2G_EV_EXPORT	= 0x45,	/* id: export, revoked; info: peers isolated for it */
 	KIWI_G2G_EV_LOG		= 0x46,	/* the error log has something to read: F-61 */
 	KIWI_G2G_EV_MAIL	= 0x47,	/* the mailbox has something to read: F-55 */

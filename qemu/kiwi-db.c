@@ -24,11 +24,18 @@ static enum kiwi_diag db_value(KiwiState *k, uint32_t page, uint64_t value)
     return KIWI_GET_CLASS(k)->doorbell(k, page, type, queue, epoch, index);
 }
 
-static void db_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
+typedef struct DbStore {
+    hwaddr addr;
+    uint64_t value;
+    unsigned size;
+} DbStore;
+
+static void db_arrived(void *opaque, const void *action, size_t len)
 {
     KiwiState *k = opaque;
-    uint32_t page = addr >> k->db_page_shift;
-    uint64_t offset = extract64(addr, 0, k->db_page_shift);
+    const DbStore *store = action;
+    uint32_t page = store->addr >> k->db_page_shift;
+    uint64_t offset = extract64(store->addr, 0, k->db_page_shift);
     enum kiwi_diag outcome;
 
     if (k->gone || (k->sts & KIWI_DEV_STS_FATAL)) {
@@ -36,22 +43,45 @@ static void db_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
     }
     if (!kiwi_db_page(k, page)) {
         outcome = KIWI_DIAG_DB_CLOSED_PAGE;
-    } else if (size != 8 || offset != KIWI_DB_REG) {
+    } else if (store->size != 8 || offset != KIWI_DB_REG) {
         outcome = KIWI_DIAG_DB_MALFORMED;
     } else {
-        outcome = db_value(k, page, value);
+        outcome = db_value(k, page, store->value);
     }
     k->diag[outcome]++;
 }
 
+/* A store that names its requester comes from a device that counts its way itself. */
+static MemTxResult db_write(void *opaque, hwaddr addr, uint64_t value,
+                            unsigned size, MemTxAttrs attrs)
+{
+    KiwiState *k = opaque;
+    const DbStore store = { .addr = addr, .value = value, .size = size };
+    int64_t way = attrs.requester_id ? 0 : k->doorbell_ns;
+
+    if (way) {
+        delay_add(k->db_path, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + way,
+                  &store, sizeof(store));
+    } else {
+        db_arrived(k, &store, sizeof(store));
+    }
+    return MEMTX_OK;
+}
+
+void kiwi_db_push(KiwiState *k)
+{
+    delay_flush(k->db_path);
+}
+
 static uint64_t db_read(void *opaque, hwaddr addr, unsigned size)
 {
+    kiwi_db_push(opaque);
     return 0;
 }
 
 static const MemoryRegionOps db_ops = {
     .read = db_read,
-    .write = db_write,
+    .write_with_attrs = db_write,
     .endianness = DEVICE_LITTLE_ENDIAN,
     .valid = { .min_access_size = 1, .max_access_size = 8, .unaligned = true },
     .impl = { .min_access_size = 1, .max_access_size = 8, .unaligned = true },
@@ -133,6 +163,7 @@ enum kiwi_status kiwi_db_close_cmd(KiwiState *k, KiwiCall *c)
 
 void kiwi_db_drop_all(KiwiState *k)
 {
+    delay_drop(k->db_path);
     for (uint32_t i = 0; i < k->db_pages; i++) {
         if (k->pages[i].open) {
             page_close(k, &k->pages[i]);
@@ -145,6 +176,7 @@ void kiwi_db_init(KiwiState *k)
     uint64_t size = pow2ceil((uint64_t)k->db_pages << k->db_page_shift);
 
     k->pages = g_new0(KiwiDbPage, k->db_pages);
+    k->db_path = delay_new(db_arrived, k);
     memory_region_init_io(&k->db, OBJECT(k), &db_ops, k, "kiwi-db", size);
     pci_register_bar(PCI_DEVICE(k), KIWI_BAR_DOORBELL,
                      PCI_BASE_ADDRESS_SPACE_MEMORY |
@@ -154,5 +186,6 @@ void kiwi_db_init(KiwiState *k)
 
 void kiwi_db_exit(KiwiState *k)
 {
+    delay_free(k->db_path);
     g_free(k->pages);
 }

@@ -93,7 +93,16 @@ bool kiwi_dma_read(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
 {
     KiwiDma dma = { .k = k, .kind = kind, .target = -1 };
 
+    k->read_made = true;
     return dma_rw(&dma, addr, buf, len, false);
+}
+
+int64_t kiwi_dma_waited(KiwiState *k)
+{
+    bool made = k->read_made;
+
+    k->read_made = false;
+    return made ? k->read_ns : 0;
 }
 
 bool kiwi_dma_write(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,

@@ -245,6 +245,7 @@ static uint64_t regs_read(void *opaque, hwaddr addr, unsigned size)
     if (k->gone) {
         return UINT64_MAX;
     }
+    kiwi_db_push(k);
     if (addr % size) {
         return 0;
     }
@@ -318,6 +319,7 @@ static void regs_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
     if (k->gone || addr % size) {
         return;
     }
+    kiwi_db_push(k);
     if (size == 4) {
         write32(k, addr, val);
     } else if (size == 8) {

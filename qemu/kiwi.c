@@ -86,6 +86,7 @@ static void config_write(PCIDevice *pci, uint32_t addr, uint32_t val, int len)
 {
     KiwiState *k = KIWI(pci);
 
+    kiwi_db_push(k);
     pci_default_write_config(pci, addr, val, len);
     k->in_flr = true;
     pcie_cap_flr_write_config(pci, addr, val, len);
@@ -156,6 +157,8 @@ static Property kiwi_properties[] = {
     DEFINE_PROP_UINT32("eq-count", KiwiState, eq_count, 64),
     DEFINE_PROP_UINT32("db-pages", KiwiState, db_pages, 4096),
     DEFINE_PROP_UINT8("db-page-shift", KiwiState, db_page_shift, 12),
+    DEFINE_PROP_UINT32("doorbell-ns", KiwiState, doorbell_ns, 0),
+    DEFINE_PROP_UINT32("read-ns", KiwiState, read_ns, 0),
     DEFINE_PROP_UINT8("aq-log2-max", KiwiState, aq_log2_max, 10),
     DEFINE_PROP_UINT8("eq-log2-max", KiwiState, eq_log2_max, 16),
     DEFINE_PROP_END_OF_LIST(),

@@ -22,6 +22,8 @@
 #include "kiwi_abi/queues.h"
 #include "kiwi_abi/regs.h"
 
+#include "delay.h"
+
 /* Of QEMU's memory core, which declares it for target code alone. */
 extern const MemoryRegionOps unassigned_mem_ops;
 
@@ -109,6 +111,8 @@ struct KiwiState {
     uint8_t aq_log2_max;
     uint8_t eq_log2_max;
     uint8_t db_page_shift;
+    uint32_t doorbell_ns;       /* the way of a CPU's store to a doorbell */
+    uint32_t read_ns;           /* from a read of memory to its answer */
 
     /* Registers */
     uint32_t sts;               /* KIWI_DEV_STS_* */
@@ -150,6 +154,8 @@ struct KiwiState {
     KiwiEq *async_eq;
     uint32_t next_eq;           /* where the search for a free number begins */
     KiwiDbPage *pages;
+    Delay *db_path;             /* stores of CPUs on their way */
+    bool read_made;             /* kiwi_dma_waited() has not been told yet */
 
     uint64_t diag[KIWI_DIAG_COUNT];
     KiwiFault *fault;
@@ -233,6 +239,8 @@ enum kiwi_status kiwi_eq_destroy_cmd(KiwiState *k, KiwiCall *c);
 void kiwi_db_init(KiwiState *k);
 void kiwi_db_exit(KiwiState *k);
 void kiwi_db_drop_all(KiwiState *k);
+/* Another access of a CPU: doorbells that it rang before have arrived. */
+void kiwi_db_push(KiwiState *k);
 /* NULL unless open */
 KiwiDbPage *kiwi_db_page(KiwiState *k, uint32_t page);
 enum kiwi_status kiwi_db_open_cmd(KiwiState *k, KiwiCall *c);
@@ -246,6 +254,12 @@ bool kiwi_dma_read(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
                    void *buf, uint64_t len);
 bool kiwi_dma_write(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
                     const void *buf, uint64_t len);
+/*
+ * How long what was read since this was last asked takes to come. The bytes are
+ * those of now: reads are under way at the same time, and what depends on them is
+ * to happen so much later.
+ */
+int64_t kiwi_dma_waited(KiwiState *k);
 /* The last byte becomes visible after the rest and after all earlier writes. */
 bool kiwi_dma_publish(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
                       const void *buf, uint64_t len);

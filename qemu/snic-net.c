@@ -13,6 +13,7 @@
 #define FRAMES_PER_RUN  64
 
 typedef struct SnicRxSlot {
+    int64_t due_ns;             /* when all that it does is in memory */
     uint32_t len;
     uint8_t frame[SNIC_FRAME_MAX];
 } SnicRxSlot;
@@ -22,6 +23,7 @@ struct SnicRx {
     uint32_t head;
     uint32_t count;
     bool refused;               /* the backend has frames for us */
+    int64_t last_ns;            /* when the last frame received is due */
     SnicRxSlot slot[RX_SLOTS];
 };
 
@@ -47,17 +49,29 @@ bool snic_port_can_send(const SnicPort *port)
 }
 
 /* No network carries a frame back to where it came from, so the port does. */
-void snic_net_transmit(SnicPort *port, const uint8_t *frame, size_t len)
+static void out_arrived(void *opaque, const void *frame, size_t len)
 {
+    SnicPort *port = opaque;
     NetClientState *nc = qemu_get_queue(port->nic);
 
-    port->count.tx_frames++;
-    port->count.tx_bytes += len;
     if (to_us(port, frame)) {
         net_receive(nc, frame, len);
     } else {
         qemu_send_packet(nc, frame, len);
     }
+}
+
+void snic_net_transmit(SnicPort *port, const uint8_t *frame, size_t len)
+{
+    const SnicState *s = port->s;
+    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+
+    port->count.tx_frames++;
+    port->count.tx_bytes += len;
+    port->out_free_ns = MAX(port->out_free_ns, now) +
+                        MAX(len * 8000 / s->link_mbps, s->packet_ns);
+    delay_add(port->out, s->wire_ns ? port->out_free_ns + s->wire_ns : now,
+              frame, len);
 }
 
 /*
@@ -106,10 +120,11 @@ static int64_t rx_work(void *opaque)
 {
     SnicPort *port = opaque;
     SnicRx *rx = port->rx;
-    SnicRxSlot *slot;
+    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    SnicRxSlot *slot = &rx->slot[rx->head];
 
-    for (int i = 0; rx->count && i < FRAMES_PER_RUN; i++) {
-        slot = &rx->slot[rx->head];
+    for (int i = 0; i < FRAMES_PER_RUN && rx->count && slot->due_ns <= now;
+         i++) {
         if (snic_running(port->s) && snic_port_active(port)) {
             rx_frame(port, slot->frame, slot->len);
         }
@@ -117,12 +132,13 @@ static int64_t rx_work(void *opaque)
             rx->head = (rx->head + 1) % RX_SLOTS;
             rx->count--;
         }
+        slot = &rx->slot[rx->head];
     }
     if (rx->refused) {
         rx->refused = false;
         qemu_flush_queued_packets(qemu_get_queue(port->nic));
     }
-    return rx->count ? 0 : -1;
+    return rx->count ? MAX(slot->due_ns - now, 0) : -1;
 }
 
 static bool net_can_receive(NetClientState *nc)
@@ -139,6 +155,7 @@ static bool net_can_receive(NetClientState *nc)
 static ssize_t net_receive(NetClientState *nc, const uint8_t *buf, size_t size)
 {
     SnicPort *port = qemu_get_nic_opaque(nc);
+    const SnicState *s = port->s;
     SnicRx *rx = port->rx;
     SnicRxSlot *slot;
 
@@ -155,6 +172,9 @@ static ssize_t net_receive(NetClientState *nc, const uint8_t *buf, size_t size)
         return 0;
     }
     slot = &rx->slot[(rx->head + rx->count) % RX_SLOTS];
+    rx->last_ns = MAX(qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + s->nic_ns +
+                      s->write_ns, rx->last_ns + s->packet_ns);
+    slot->due_ns = rx->last_ns;
     slot->len = size;
     memcpy(slot->frame, buf, size);
     rx->count++;
@@ -178,6 +198,7 @@ static NetClientInfo net_info = {
 void snic_net_reset(SnicPort *port)
 {
     port->rx->count = 0;
+    delay_drop(port->out);
 }
 
 void snic_net_init(SnicPort *port)
@@ -189,6 +210,7 @@ void snic_net_init(SnicPort *port)
         name = g_strdup_printf("%s.port%u", dev->id, port->number);
     }
     port->rx = g_new0(SnicRx, 1);
+    port->out = delay_new(out_arrived, port);
     snic_work_init(&port->rx->work, port->s, rx_work, port);
     qemu_macaddr_default_if_unset(&port->conf.macaddr);
     port->nic = qemu_new_nic(&net_info, &port->conf, TYPE_KIWI_SNIC, name,
@@ -200,5 +222,6 @@ void snic_net_exit(SnicPort *port)
 {
     qemu_del_nic(port->nic);
     snic_work_exit(&port->rx->work);
+    delay_free(port->out);
     g_free(port->rx);
 }

@@ -470,6 +470,7 @@ static bool begin(SnicQp *qp)
         if (!w) {
             return false;
         }
+        rc_depends(qp, RC_REQUESTS);
     }
     if (!w->status && rc_wqe_is_rd_atomic(w)) {
         if (!qp->attr.max_rd_atomic) {
@@ -592,7 +593,7 @@ static void send_packet(SnicQp *qp)
         wqe_fail(qp, w, KIWI_CQE_ST_LOC_PROT_ERR, err);
         return;
     }
-    rc_send(qp, payload, pkt.payload_len);
+    rc_send(qp, RC_REQUESTS, payload, pkt.payload_len);
 
     if (roce_psn_diff(q->next_psn, q->high_psn) < 0) {
         rc_count(qp)->retransmitted++;

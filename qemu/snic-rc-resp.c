@@ -485,6 +485,7 @@ static void request_atomic(SnicQp *qp, const RocePacket *pkt)
         refuse(qp, nak_of(err));
         return;
     }
+    rc_depends(qp, RC_REPLIES);
     result = &r->results[r->next_result];
     r->next_result = (r->next_result + 1) % qp->s->max_rd_atomic;
     result->valid = true;
@@ -652,7 +653,7 @@ static bool send_read_response(SnicQp *qp, RcReply *reply)
         read_refused(qp, reply, err);
         return false;
     }
-    rc_send(qp, payload, pkt.payload_len);
+    rc_send(qp, RC_REPLIES, payload, pkt.payload_len);
     reply->sent++;
     return last;
 }
@@ -667,7 +668,7 @@ static void send_short(SnicQp *qp, const RcReply *reply)
         .orig = reply->orig,
     };
 
-    rc_send(qp, rc_build(qp, &pkt), 0);
+    rc_send(qp, RC_REPLIES, rc_build(qp, &pkt), 0);
 }
 
 bool rc_resp_step(SnicQp *qp)

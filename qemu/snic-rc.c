@@ -25,9 +25,26 @@ void rc_activate(SnicQp *qp)
     snic_work_kick(&dev->work);
 }
 
+static int64_t now_ns(void)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+static bool read_record(SnicQp *qp)
+{
+    if (!snic_qp_read_record(qp)) {
+        return false;
+    }
+    qp->rc->handed_ns = now_ns() + kiwi_dma_waited(KIWI(qp->s));
+    return true;
+}
+
 static bool step(SnicQp *qp)
 {
-    bool did = snic_qp_read_record(qp) || rc_resp_step(qp);
+    bool did;
+
+    kiwi_dma_waited(KIWI(qp->s));   /* of others */
+    did = read_record(qp) || rc_resp_step(qp);
 
     switch (qp->state) {
     case KIWI_QPS_RTS:
@@ -57,20 +74,21 @@ static bool turn(SnicQp *qp)
 }
 
 /*
- * The link is busy for as long as the frames of a round take on it; no round
+ * The link is busy for as long as the frames of a round take on it, or in the
+ * device; no round
  * begins before. Where the clock counts instructions, no time passes by itself,
  * and the guest would have no turn.
  */
 static int64_t link_busy_ns(const SnicRcDevice *dev)
 {
-    return MAX(dev->link_free_ns - qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL), 0);
+    return MAX(dev->link_free_ns - now_ns(), 0);
 }
 
 static int64_t engine_round(void *opaque)
 {
     SnicState *s = opaque;
     SnicRcDevice *dev = s->rc;
-    int64_t start_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    int64_t start_ns = now_ns();
     int64_t delay_ns = link_busy_ns(dev);
     SnicRc *rc;
 
@@ -80,7 +98,7 @@ static int64_t engine_round(void *opaque)
     if (!snic_running(s)) {
         return -1;
     }
-    dev->sent = 0;
+    dev->sent = dev->packets = 0;
     for (int i = 0; i < ROUND_TURNS && (rc = QTAILQ_FIRST(&dev->active)); i++) {
         QTAILQ_REMOVE(&dev->active, rc, link);
         rc->active = false;
@@ -89,7 +107,8 @@ static int64_t engine_round(void *opaque)
             delay_ns = PORT_BUSY_NS;
         }
     }
-    dev->link_free_ns = start_ns + dev->sent * 8000 / s->link_mbps;
+    dev->link_free_ns = start_ns + MAX(dev->sent * 8000 / s->link_mbps,
+                                       dev->packets * s->packet_ns);
     return QTAILQ_EMPTY(&dev->active) ? -1 : delay_ns + link_busy_ns(dev);
 }
 
@@ -102,13 +121,33 @@ uint8_t *rc_build(SnicQp *qp, RocePacket *pkt)
     return roce_build(qp->s->rc->frame, &qp->rc->path, pkt);
 }
 
-void rc_send(SnicQp *qp, const uint8_t *payload, size_t payload_len)
+static void out_arrived(void *opaque, const void *frame, size_t len)
+{
+    SnicQp *qp = opaque;
+
+    snic_port_send(snic_port(qp->s, qp->attr.port), frame, len);
+}
+
+void rc_send(SnicQp *qp, RcPath path, const uint8_t *payload,
+             size_t payload_len)
 {
     SnicRcDevice *dev = qp->s->rc;
     size_t len = roce_finish(dev->frame, payload, payload_len);
+    int64_t ready_ns = MAX(now_ns(), qp->rc->ready_ns[path]) +
+                       kiwi_dma_waited(KIWI(qp->s));
 
     dev->sent += len;
-    snic_port_send(snic_port(qp->s, qp->attr.port), dev->frame, len);
+    dev->packets++;
+    delay_add(qp->rc->out[path], ready_ns + qp->s->nic_ns, dev->frame, len);
+}
+
+void rc_depends(SnicQp *qp, RcPath path)
+{
+    int64_t *ready_ns = &qp->rc->ready_ns[path];
+    int64_t from_ns = path == RC_REQUESTS ? MAX(now_ns(), qp->rc->handed_ns)
+                                          : now_ns();
+
+    *ready_ns = MAX(*ready_ns, from_ns + kiwi_dma_waited(KIWI(qp->s)));
 }
 
 static bool accepts(const SnicQp *qp, const SnicPort *port,
@@ -155,6 +194,7 @@ void snic_rc_rx(SnicPort *port, const uint8_t *frame, size_t len)
         port->count.rx_no_qp++;
         return;
     }
+    kiwi_dma_waited(KIWI(qp->s));   /* of others */
     if (pkt.flags & ROCE_F_RESPONSE) {
         rc_req_rx(qp, &pkt);
     } else {
@@ -206,6 +246,9 @@ static void reset(SnicQp *qp)
 {
     rc_req_reset(qp);
     rc_resp_reset(qp);
+    for (int path = 0; path < RC_PATHS; path++) {
+        delay_drop(qp->rc->out[path]);
+    }
     queue_reset(&qp->sq);
     queue_reset(&qp->rq);
 }
@@ -283,6 +326,9 @@ void snic_rc_create(SnicQp *qp)
 {
     qp->rc = g_new0(SnicRc, 1);
     qp->rc->qp = qp;
+    for (int path = 0; path < RC_PATHS; path++) {
+        qp->rc->out[path] = delay_new(out_arrived, qp);
+    }
     rc_req_init(qp);
     rc_resp_init(qp);
 }
@@ -296,6 +342,9 @@ void snic_rc_destroy(SnicQp *qp)
     }
     rc_req_free(qp);
     rc_resp_free(qp);
+    for (int path = 0; path < RC_PATHS; path++) {
+        delay_free(rc->out[path]);
+    }
     qp->rc = NULL;
     g_free(rc);
 }

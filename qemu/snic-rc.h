@@ -133,8 +133,18 @@ typedef struct RcResponder {
     unsigned next_result;
 } RcResponder;
 
+/* What the two sides of a QP send does not wait for each other. */
+typedef enum RcPath {
+    RC_REQUESTS,
+    RC_REPLIES,
+    RC_PATHS,
+} RcPath;
+
 struct SnicRc {
     SnicQp *qp;
+    Delay *out[RC_PATHS];       /* frames that are being made */
+    int64_t handed_ns;          /* when the doorbell record was there */
+    int64_t ready_ns[RC_PATHS]; /* when what is to be sent was there */
     RocePath path;
     RcRequester req;
     RcResponder resp;
@@ -147,6 +157,7 @@ struct SnicRcDevice {
     QTAILQ_HEAD(, SnicRc) active;
     SnicWork work;
     uint64_t sent;              /* bytes, in this round of the engine */
+    uint64_t packets;           /* likewise */
     int64_t link_free_ns;       /* when they all are on their way */
     uint8_t frame[ROCE_FRAME_MAX];
 };
@@ -178,7 +189,10 @@ static inline SnicPortCounters *rc_count(SnicQp *qp)
 
 /* Returns where pkt->payload_len bytes are to be put before rc_send(). */
 uint8_t *rc_build(SnicQp *qp, RocePacket *pkt);
-void rc_send(SnicQp *qp, const uint8_t *payload, size_t payload_len);
+void rc_send(SnicQp *qp, RcPath path, const uint8_t *payload,
+             size_t payload_len);
+/* What is sent on the path from now on depends on what was read just now. */
+void rc_depends(SnicQp *qp, RcPath path);
 
 /* --- snic-rc-mem.c: rings and scatter lists ------------------------------ */
 

@@ -164,6 +164,10 @@ static Property snic_properties[] = {
     DEFINE_PROP_UINT8("max-sge", SnicState, max_sge, 30),
     DEFINE_PROP_UINT8("max-rd-atomic", SnicState, max_rd_atomic, 16),
     DEFINE_PROP_UINT8("mtu-max", SnicState, mtu_max, KIWI_MTU_4096),
+    DEFINE_PROP_UINT32("nic-ns", SnicState, nic_ns, 0),
+    DEFINE_PROP_UINT32("packet-ns", SnicState, packet_ns, 0),
+    DEFINE_PROP_UINT32("write-ns", SnicState, write_ns, 0),
+    DEFINE_PROP_UINT32("wire-ns", SnicState, wire_ns, 0),
     DEFINE_PROP_END_OF_LIST(),
 };
 

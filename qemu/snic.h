@@ -172,6 +172,8 @@ typedef struct SnicPort {
     SnicGid *gids;
     SnicPortCounters count;
 
+    Delay *out;                 /* on the wire */
+    int64_t out_free_ns;        /* when the last has left the port */
     SnicRx *rx;                 /* received and not yet processed */
     SnicWire *wire;             /* transmit, with its faults */
 
@@ -205,6 +207,12 @@ struct SnicState {
     uint8_t max_rd_atomic;
     uint8_t mtu_max;
     uint64_t seed;
+
+    /* Properties: time that things take */
+    uint32_t nic_ns;            /* from memory to the wire, or from there */
+    uint32_t packet_ns;         /* from one packet to the next */
+    uint32_t write_ns;          /* from the device to memory */
+    uint32_t wire_ns;           /* from a port to the next */
 
     SnicTable pds;
     SnicTable mrs;

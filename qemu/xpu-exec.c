@@ -50,10 +50,12 @@ bool xpu_exec_post(XpuState *s, XpuThread *t, const XpuQueue *q, uint64_t value)
 
 /*
  * One write of 8 bytes. Nobody tells the writer what became of it. The window is
- * there: what is on its way goes with it.
+ * there: what is on its way goes with it. It names its requester: its way is
+ * counted here.
  */
 static void exec_deliver(XpuState *s)
 {
+    const MemTxAttrs attrs = { .requester_id = pci_requester_id(&s->parent_obj) };
     XpuExec *x = &s->exec;
     XpuPosted p = x->posted[x->posted_head];
     XpuDoorbell *d = &x->doorbell[p.doorbell];
@@ -63,8 +65,8 @@ static void exec_deliver(XpuState *s)
     x->posted_count--;
     s->counter[XPU_CNT_DOORBELLS]++;
     if (!xpu_dma_answered(s, addr, sizeof(value), DMA_DIRECTION_FROM_DEVICE) ||
-        pci_dma_write(&s->parent_obj, addr, &value, sizeof(value)) !=
-        MEMTX_OK) {
+        pci_dma_rw(&s->parent_obj, addr, &value, sizeof(value),
+                   DMA_DIRECTION_FROM_DEVICE, attrs) != MEMTX_OK) {
         s->counter[XPU_CNT_DOORBELLS_LOST]++;
     }
 }

@@ -293,11 +293,11 @@ class Wire:
 class Fabric:
     """Two devices, their ports 1 on one Ethernet and their ports 2 on another."""
 
-    def __init__(self, props="", wire=False, memory="512M", more=()):
-        """props: of the SNICs; more: other devices."""
+    def __init__(self, props="", wire=False, memory="512M", more=(), arguments=()):
+        """props: of the SNICs; more: other devices; arguments: more of QEMU."""
         self._folder = tempfile.TemporaryDirectory(prefix="kiwi-rc-")
         self.wire = Wire(self._folder.name) if wire else None
-        arguments = list(self.wire.arguments) if wire else []
+        arguments = [*arguments, *(self.wire.arguments if wire else ())]
         devices = []
         for n in range(2):
             netdevs = ""

@@ -2,6 +2,8 @@
 /* Send-only queue pairs, doorbell records, collapsed CQs, and what is made for a GPU. */
 #include "fixture.h"
 
+#include <kiwi/proxy.h>
+
 static struct kiwi_cq *make_cq(struct fixture *f, uint32_t flags, uint32_t entries)
 {
 	struct kiwi_cq_config config = { .entries = entries, .flags = flags };
@@ -122,6 +124,49 @@ static void test_others(struct fixture *f)
 	say("exported doorbell, descriptor, error page");
 }
 
+static void test_proxy(struct fixture *f)
+{
+	const uint64_t rest = 0x0100000100020000;
+	struct kiwi_qp_config config = { .send_cq = f->cq, .sq_units = 8 };
+	struct kiwi_snic_queue_query q;
+	struct kiwi_proxy proxy[2];
+	uint64_t producer[2] = { 0, 0x10000 }, before;
+	struct kiwi_doorbell *db;
+	struct kiwi_qp *qp;
+
+	need(kiwi_doorbell_alloc(f->dev, 0, &db));
+	config.doorbell = db;
+	need(kiwi_qp_create(f->pd, &config, &qp));
+	need(kiwi_queue_query(f->dev, qp->id, KIWI_QUEUE_SQ, &q));
+	q.db_value = rest;
+	q.doorbell = fake_qp(qp->id)->doorbell + 1;
+	q.db_index_bits = 16;
+	holds(kiwi_proxy_init(&proxy[0], &q, db, &producer[0]) == -EINVAL);
+	q.doorbell--;
+	q.db_width = 4;
+	holds(kiwi_proxy_init(&proxy[0], &q, db, &producer[0]) == -EINVAL);
+	q.db_width = 8;
+	q.db_index_shift = 49;
+	holds(kiwi_proxy_init(&proxy[0], &q, db, &producer[0]) == -EINVAL);
+	q.db_index_shift = 0;
+	holds(!kiwi_proxy_init(&proxy[0], &q, db, &producer[0]));
+	q.db_index_shift = 4;
+	holds(!kiwi_proxy_init(&proxy[1], &q, db, &producer[1]));
+
+	before = fake_doorbell();
+	holds(!kiwi_proxy_poll(proxy, 2) && fake_doorbell() == before);
+	producer[0] = 0x12345;
+	holds(kiwi_proxy_poll(proxy, 2) == 1 && fake_doorbell() == (rest | 0x2345));
+	producer[1] = 0x20001;
+	holds(kiwi_proxy_poll(proxy, 2) == 1 && fake_doorbell() == (rest | 0x10));
+	/* The same index, one lap later, is another one. */
+	producer[1] = 0x30001;
+	producer[0]++;
+	holds(kiwi_proxy_poll(proxy, 2) == 2 && !kiwi_proxy_poll(proxy, 2));
+	holds(!kiwi_qp_destroy(qp) && !kiwi_doorbell_free(db));
+	say("the CPU rings for a GPU");
+}
+
 int main(void)
 {
 	struct fixture f = fixture_open(8, 8, 4, 1);
@@ -131,6 +176,7 @@ int main(void)
 	test_collapsed(&f);
 	test_overrun(&f);
 	test_others(&f);
+	test_proxy(&f);
 	kiwi_close(f.dev);
 	ok(!fake_breaches() && !fake_objects(), "nothing is left, the ioctl contract was kept");
 	return tap_end();

@@ -91,7 +91,8 @@ def manuals(_log):
     for page in pages:
         name_section = page.read_text(encoding="utf-8").split(".Sh SYNOPSIS")[0]
         named |= set(re.findall(r"^\.Nm (kiwi_\S+)", name_section, re.MULTILINE))
-    functions = public_functions("kiwi.h") | public_functions("queue.h")
+    functions = public_functions("kiwi.h") | public_functions("queue.h") | \
+        public_functions("proxy.h")
     assert named == functions, named ^ functions
 
     page = (TOP / "Documentation/man/kiwi-perf.1").read_text(encoding="utf-8")

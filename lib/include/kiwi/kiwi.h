@@ -27,6 +27,7 @@ extern "C" {
 
 struct kiwi_device;
 struct kiwi_doorbell;
+struct kiwi_proxy;
 
 /* Devices ----------------------------------------------------------------- */
 
@@ -303,6 +304,15 @@ int kiwi_queue_query(struct kiwi_device *dev, uint32_t id, uint32_t kind,
  */
 int kiwi_error_page(struct kiwi_device *dev, const struct kiwi_ring_mem *mem,
 		    const volatile struct kiwi_error_page **page);
+
+/*
+ * Prepare for kiwi_proxy_poll() of kiwi/proxy.h. @queue: descriptor of a send or receive
+ * queue; @db: the doorbell page that it names; @producer: 64-bit word that the GPU stores its
+ * producer index to, and what it holds now counts as rung. -EINVAL when the page is another one,
+ * or the doorbell is none that is rung with one store of 8 bytes.
+ */
+int kiwi_proxy_init(struct kiwi_proxy *proxy, const struct kiwi_snic_queue_query *queue,
+		    const struct kiwi_doorbell *db, const uint64_t *producer);
 
 /* Events ------------------------------------------------------------------ */
 

@@ -112,3 +112,21 @@ int kiwi_fw_db_close(struct kiwi_fw *fw, struct kiwi_fw_db *db)
 	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_fw_db_close, "KIWI_FW");
+
+/**
+ * kiwi_fw_db_left() - how many doorbell pages can still be opened
+ * @fw: device
+ *
+ * Return: of kiwi_fw_identity.db_pages, those that nobody has, at this moment.
+ */
+u32 kiwi_fw_db_left(struct kiwi_fw *fw)
+{
+	unsigned long unit;
+	u32 used = 0;
+	void *entry;
+
+	xa_for_each(&fw->db_pages, unit, entry)
+		used++;
+	return fw->db_units - used;
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_fw_db_left, "KIWI_FW");

@@ -106,7 +106,7 @@ int kiwi_fw_identify(struct kiwi_fw *fw)
 	*identity = (struct kiwi_fw_identity) {
 		.serial = kiwi_fw_rd64(fw, KIWI_REG_SERIAL),
 		.fw_version = kiwi_fw_rd64(fw, KIWI_REG_FW_VERSION),
-		.caps = kiwi_fw_rd64(fw, KIWI_REG_CAPS) & (KIWI_CAP_DIAG | fw->ops->caps),
+		.offered = kiwi_fw_rd64(fw, KIWI_REG_CAPS),
 		.abi = kiwi_fw_rd32(fw, KIWI_REG_ABI),
 		.revision = kiwi_fw_rd32(fw, KIWI_REG_REVISION),
 		.generation = kiwi_fw_rd32(fw, KIWI_REG_GENERATION),
@@ -114,6 +114,7 @@ int kiwi_fw_identify(struct kiwi_fw *fw)
 		.db_page_shift = fw->limits[KIWI_FW_DB_PAGE_SHIFT],
 		.comp_vectors = min(fw->nr_comp_eqs, fw->limits[KIWI_FW_EQ_COUNT] - 1),
 	};
+	identity->caps = identity->offered & (KIWI_CAP_DIAG | fw->ops->caps);
 	return kiwi_fw_gone(fw) ? -ENODEV : 0;
 }
 
@@ -216,6 +217,18 @@ static struct iommu_domain *kiwi_fw_translating_domain(struct device *dev)
 
 	return domain && domain->type & __IOMMU_DOMAIN_PAGING ? domain : NULL;
 }
+
+/**
+ * kiwi_fw_is_translated() - whether an IOMMU translates the device's addresses
+ * @fw: device
+ *
+ * Return: false also where one lets them through as they are.
+ */
+bool kiwi_fw_is_translated(const struct kiwi_fw *fw)
+{
+	return fw->iommu;
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_fw_is_translated, "KIWI_FW");
 
 /**
  * kiwi_fw_create() - take over a function

@@ -25,5 +25,6 @@ void kiwi_fw_mem_free_runs(struct kiwi_fw_mem *mem);
 /* path.c */
 void kiwi_fw_path_find(struct kiwi_fw *fw, const struct kiwi_fw_run *runs, unsigned int nr_runs,
 		       struct kiwi_fw_path *path);
+void kiwi_fw_route_find(struct kiwi_fw *fw, struct pci_dev *peer, struct kiwi_fw_route *route);
 
 #endif /* KIWI_FW_MEM_H */

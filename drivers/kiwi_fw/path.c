@@ -63,45 +63,62 @@ static bool kiwi_fw_acs_redirects(struct pci_dev *bridge)
 	return ctrl & (PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_EC);
 }
 
-/* Return: the first bridge between @pdev and @common that sends requests up, or NULL. */
-static struct pci_dev *kiwi_fw_redirect(struct pci_dev *pdev, struct pci_dev *common)
+/* Bridges between @pdev and @common that send requests up. */
+static void kiwi_fw_add_redirects(struct pci_dev *pdev, struct pci_dev *common,
+				  struct kiwi_fw_route *route)
 {
 	struct pci_dev *bridge;
 
 	for (bridge = pci_upstream_bridge(pdev); bridge && bridge != common;
 	     bridge = pci_upstream_bridge(bridge)) {
-		if (kiwi_fw_acs_redirects(bridge))
-			return bridge;
+		if (!kiwi_fw_acs_redirects(bridge))
+			continue;
+		if (route->nr_redirects == ARRAY_SIZE(route->redirects))
+			return;
+		route->redirects[route->nr_redirects++] = kiwi_fw_pci_address(bridge);
 	}
-	return NULL;
+}
+
+/**
+ * kiwi_fw_route_find() - find the bridges between the device and a peer
+ * @fw: device
+ * @peer: function
+ * @route: its bridges are filled in
+ */
+void kiwi_fw_route_find(struct kiwi_fw *fw, struct pci_dev *peer, struct kiwi_fw_route *route)
+{
+	struct pci_dev *common = kiwi_fw_common_bridge(fw->pdev, peer);
+
+	route->common = 0;
+	route->nr_redirects = 0;
+	if (!common || pci_pcie_type(common) == PCI_EXP_TYPE_ROOT_PORT)
+		return;
+	route->common = kiwi_fw_pci_address(common);
+	kiwi_fw_add_redirects(fw->pdev, common, route);
+	kiwi_fw_add_redirects(peer, common, route);
 }
 
 static void kiwi_fw_path_to_peer(struct kiwi_fw *fw, struct pci_dev *peer,
 				 struct kiwi_fw_path *path)
 {
-	struct pci_dev *common, *redirect;
+	struct kiwi_fw_route route;
 
 	*path = (struct kiwi_fw_path) {
 		.path = KIWI_PATH_P2P_ROOT,
 		.peer = kiwi_fw_pci_address(peer),
 	};
+	kiwi_fw_route_find(fw, peer, &route);
 	if (fw->iommu) {
 		path->reason = KIWI_PATH_IOMMU;
-		return;
-	}
-	common = kiwi_fw_common_bridge(fw->pdev, peer);
-	if (!common || pci_pcie_type(common) == PCI_EXP_TYPE_ROOT_PORT) {
+	} else if (!route.common) {
 		path->reason = KIWI_PATH_NO_SWITCH;
-		return;
-	}
-	redirect = kiwi_fw_redirect(fw->pdev, common) ?: kiwi_fw_redirect(peer, common);
-	if (redirect) {
+	} else if (route.nr_redirects) {
 		path->reason = KIWI_PATH_ACS;
-		path->bridge = kiwi_fw_pci_address(redirect);
-		return;
+		path->bridge = route.redirects[0];
+	} else {
+		path->path = KIWI_PATH_P2P_SWITCH;
+		path->reason = KIWI_PATH_DIRECT;
 	}
-	path->path = KIWI_PATH_P2P_SWITCH;
-	path->reason = KIWI_PATH_DIRECT;
 }
 
 /* From an address to what is there --------------------------------------------- */

@@ -25,6 +25,7 @@ struct kiwi_fw_pbl_table;
  * struct kiwi_fw_identity - what the device said of itself, range-checked
  * @serial: serial number
  * @fw_version: major << 48 | minor << 32 | patch
+ * @offered: capability bits that the device announced, in force or not
  * @caps: capability bits in force: announced by the device, and known here or to the part's driver
  * @abi: major << 16 | minor
  * @revision: hardware revision
@@ -36,6 +37,7 @@ struct kiwi_fw_pbl_table;
 struct kiwi_fw_identity {
 	u64 serial;
 	u64 fw_version;
+	u64 offered;
 	u64 caps;
 	u32 abi;
 	u32 revision;
@@ -151,6 +153,7 @@ struct kiwi_fw_db {
 
 int kiwi_fw_db_open(struct kiwi_fw *fw, struct kiwi_fw_db *db, struct kiwi_fw_err *err);
 int kiwi_fw_db_close(struct kiwi_fw *fw, struct kiwi_fw_db *db);
+u32 kiwi_fw_db_left(struct kiwi_fw *fw);
 
 /* Memory ---------------------------------------------------------------------- */
 
@@ -214,6 +217,27 @@ struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u
 				       struct kiwi_fw_err *err);
 int kiwi_fw_mem_vmap(struct kiwi_fw_mem *mem, struct iosys_map *map);
 void kiwi_fw_mem_release(struct kiwi_fw_mem *mem);
+
+/**
+ * struct kiwi_fw_route - what lies between the device and the memory of a DMA-buf
+ * @path: how the bytes travel; the rest is 0 without a peer, and tells more than decides @path
+ * @common: PCI address of the lowest bridge of a switch that both are below, or 0
+ * @redirects: PCI addresses of bridges below that one that send requests up by ACS, those on the
+ *	device's side first
+ * @nr_redirects: of @redirects; there may be more bridges than there is room for
+ * @distance: as pci_p2pdma_distance(): negative when the kernel does not vouch for the way, or
+ *	cannot tell
+ */
+struct kiwi_fw_route {
+	struct kiwi_fw_path path;
+	u32 common;
+	u32 redirects[8];
+	unsigned int nr_redirects;
+	int distance;
+};
+
+int kiwi_fw_route_to(struct kiwi_fw *fw, int fd, struct kiwi_fw_route *route);
+bool kiwi_fw_is_translated(const struct kiwi_fw *fw);
 
 /**
  * struct kiwi_fw_pbl - a page list as a command carries it

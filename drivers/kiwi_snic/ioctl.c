@@ -42,6 +42,7 @@ union ioctl_data {
 	struct kiwi_snic_qp_modify qp_modify;
 	struct kiwi_snic_queue_query queue_query;
 	struct kiwi_snic_error_page error_page;
+	struct kiwi_snic_preflight preflight;
 };
 
 int ksnic_reserved_set(struct ksnic_call *call)
@@ -227,6 +228,7 @@ static const struct ioctl_rules ioctls[] = {
 	      ksnic_ioctl_doorbell_export),
 	IOCTL(QUEUE_QUERY, kiwi_snic_queue_query, 160, 0, IOCTL_REPLY, ksnic_ioctl_queue_query),
 	IOCTL(ERROR_PAGE, kiwi_snic_error_page, 32, 0, 0, ksnic_ioctl_error_page),
+	IOCTL(PREFLIGHT, kiwi_snic_preflight, 24, 0, IOCTL_REPLY, ksnic_ioctl_preflight),
 };
 
 /* A structure may only grow at its end. */
@@ -247,6 +249,8 @@ static_assert(sizeof(struct kiwi_snic_qp_create) == 128);
 static_assert(sizeof(struct kiwi_snic_qp_modify) == 76);
 static_assert(sizeof(struct kiwi_snic_queue_query) == 160);
 static_assert(sizeof(struct kiwi_snic_error_page) == 32);
+static_assert(sizeof(struct kiwi_check) == 256);
+static_assert(sizeof(struct kiwi_snic_preflight) == 24);
 static_assert(sizeof(struct kiwi_snic_event) == 24);
 
 static int get_data(struct ksnic_call *call, const struct ioctl_rules *ioctl,

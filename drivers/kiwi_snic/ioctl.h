@@ -46,4 +46,7 @@ int ksnic_ioctl_qp_query(struct ksnic_call *call, void *data);
 /* ioctl_queue.c; likewise */
 int ksnic_ioctl_queue_query(struct ksnic_call *call, void *data);
 
+/* preflight.c; likewise */
+int ksnic_ioctl_preflight(struct ksnic_call *call, void *data);
+
 #endif /* KSNIC_IOCTL_H */

@@ -53,6 +53,7 @@ static const struct rules all[] = {
 	RESERVED(DOORBELL_EXPORT, kiwi_snic_doorbell_export, O_CLOEXEC, true, rsvd),
 	RESERVED(QUEUE_QUERY, kiwi_snic_queue_query, 0, true, rsvd),
 	RULES(ERROR_PAGE, kiwi_snic_error_page, 0, false),
+	RULES(PREFLIGHT, kiwi_snic_preflight, 0, true),
 };
 
 #define IOCTLS	(sizeof(all) / sizeof(all[0]))
@@ -72,6 +73,7 @@ union argument {
 	struct kiwi_snic_doorbell_export doorbell_export;
 	struct kiwi_snic_queue_query queue_query;
 	struct kiwi_snic_error_page error_page;
+	struct kiwi_snic_preflight preflight;
 };
 
 static int fd;
@@ -120,6 +122,9 @@ static union argument good(const struct rules *r)
 		a.queue_query.id = make_cq(fd, make_doorbell(fd, 0).doorbell, -1,
 					   pages(2 * PAGE)).cq;
 		a.queue_query.kind = KIWI_QUEUE_CQ;
+		break;
+	case KIWI_SNIC_PREFLIGHT:
+		a.preflight.fd = -1;
 		break;
 	case KIWI_SNIC_CQ_CREATE:
 		a.cq_create = cq_args(make_doorbell(fd, 0).doorbell, pages(2 * PAGE), 4);

@@ -14,7 +14,7 @@
 
 static const struct test *const groups[] = {
 	args_tests, object_tests, memory_tests, queue_tests, doorbell_tests, event_tests,
-	limit_tests, life_tests, starved_tests, gpu_tests,
+	limit_tests, life_tests, starved_tests, gpu_tests, preflight_tests,
 };
 
 int main(int argc, char **argv)

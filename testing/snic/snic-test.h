@@ -39,6 +39,7 @@ extern const struct test event_tests[];
 extern const struct test limit_tests[];
 extern const struct test life_tests[];
 extern const struct test gpu_tests[];
+extern const struct test preflight_tests[];
 
 /* The device under test: N of /dev/kiwi/snicN. */
 extern unsigned int test_device;

@@ -177,6 +177,7 @@ static void uapi_numbers(struct kunit *test)
 		{ KIWI_SNIC_QP_CREATE, 0xe615 }, { KIWI_SNIC_QP_MODIFY, 0xe616 },
 		{ KIWI_SNIC_QP_QUERY, 0xe617 }, { KIWI_SNIC_DOORBELL_EXPORT, 0xe618 },
 		{ KIWI_SNIC_QUEUE_QUERY, 0xe619 }, { KIWI_SNIC_ERROR_PAGE, 0xe61a },
+		{ KIWI_SNIC_PREFLIGHT, 0xe61b },
 	};
 	unsigned int n;
 

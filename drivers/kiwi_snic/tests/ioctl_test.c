@@ -26,6 +26,7 @@ static const struct {
 	{ KIWI_SNIC_CQ_CREATE, 80 }, { KIWI_SNIC_QP_CREATE, 104 }, { KIWI_SNIC_QP_MODIFY, 76 },
 	{ KIWI_SNIC_QP_QUERY, 76 }, { KIWI_SNIC_DOORBELL_EXPORT, 32 },
 	{ KIWI_SNIC_QUEUE_QUERY, 160 }, { KIWI_SNIC_ERROR_PAGE, 32 },
+	{ KIWI_SNIC_PREFLIGHT, 24 },
 };
 
 static long call_at(struct fixture *x, unsigned int cmd, void *arg, size_t size)

@@ -63,6 +63,7 @@
 #define KIWI_SNIC_DOORBELL_EXPORT _IO(KIWI_SNIC_IOC_TYPE, 0x18)
 #define KIWI_SNIC_QUEUE_QUERY	_IO(KIWI_SNIC_IOC_TYPE, 0x19)
 #define KIWI_SNIC_ERROR_PAGE	_IO(KIWI_SNIC_IOC_TYPE, 0x1a)
+#define KIWI_SNIC_PREFLIGHT	_IO(KIWI_SNIC_IOC_TYPE, 0x1b)
 
 /**
  * struct kiwi_snic_query_device - KIWI_SNIC_QUERY_DEVICE
@@ -681,6 +682,73 @@ struct kiwi_snic_error_page {
 	__u32 size;
 	__u32 flags;
 	struct kiwi_mem mem;
+};
+
+/* Preflight -------------------------------------------------------------- */
+
+enum kiwi_check_state {
+	KIWI_CHECK_OK		= 1,
+	KIWI_CHECK_WARN		= 2,	/* works, slower or with less */
+	KIWI_CHECK_FAIL		= 3,	/* GPU-initiated communication will not work */
+	KIWI_CHECK_SKIP		= 4,	/* cannot be told, or does not apply */
+};
+
+enum kiwi_check_id {
+	KIWI_CHECK_FIRMWARE	= 1,	/* firmware offers queues for GPU code */
+	KIWI_CHECK_MR_HOLD	= 2,	/* firmware can hold regions; the driver does not ask it to */
+	KIWI_CHECK_P2PDMA	= 3,	/* CONFIG_PCI_P2PDMA */
+	KIWI_CHECK_MOVE_NOTIFY	= 4,	/* CONFIG_DMABUF_MOVE_NOTIFY */
+	KIWI_CHECK_IOMMU	= 5,	/* mode of the IOMMU for the SNIC */
+	KIWI_CHECK_ACS		= 6,	/* ACS redirect on the path; @address: the bridge */
+	KIWI_CHECK_DISTANCE	= 7,	/* common switch of SNIC and exporter */
+	KIWI_CHECK_EXPORTER	= 8,	/* the DMA-buf stays in device memory for a peer */
+	KIWI_CHECK_VECTORS	= 9,	/* MSI-X vectors for completions: value of limit */
+	KIWI_CHECK_DOORBELLS	= 10,	/* doorbell pages left */
+	KIWI_CHECK_MEMLOCK	= 11,	/* RLIMIT_MEMLOCK of the caller */
+	KIWI_CHECK_BAR		= 12,	/* BARs of the SNIC as large as it needs; doorbell BAR prefetchable */
+	KIWI_CHECK_LINK		= 13,	/* PCIe link at full width and speed */
+	KIWI_CHECK_PORT		= 14,	/* a port is active, with a GID */
+	KIWI_CHECK_BUS_MASTER	= 15,	/* bus mastering and memory space are on */
+};
+
+/**
+ * struct kiwi_check - one prerequisite
+ * @id: enum kiwi_check_id
+ * @state: enum kiwi_check_state
+ * @value: what was found, 0 if none applies
+ * @limit: what is needed, 0 if none applies
+ * @address: PCI address that it is about, domain << 16 | bus << 8 | devfn, or 0
+ * @rsvd: 0
+ * @reason: what was found, in English
+ * @fix: what to do about it; empty when @state is OK
+ */
+struct kiwi_check {
+	__u32 id;
+	__u32 state;
+	__aligned_u64 value;
+	__aligned_u64 limit;
+	__u32 address;
+	__u32 rsvd;
+	char reason[96];
+	char fix[128];
+};
+
+/**
+ * struct kiwi_snic_preflight - KIWI_SNIC_PREFLIGHT: is all there for GPU-initiated work?
+ * @size: sizeof(struct kiwi_snic_preflight)
+ * @flags: 0
+ * @fd: DMA-buf of the GPU whose path is to be judged, or -1: those checks are SKIP
+ * @count: in: room at @checks; out: how many there are, also when the room is too small
+ * @checks: address of an array of struct kiwi_check
+ *
+ * Every prerequisite is listed, good or bad. Nothing is changed, and no right is needed.
+ */
+struct kiwi_snic_preflight {
+	__u32 size;
+	__u32 flags;
+	__s32 fd;
+	__u32 count;
+	__aligned_u64 checks;
 };
 
 /* Events ----------------------------------------------------------------- */

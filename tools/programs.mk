@@ -3,7 +3,7 @@
 tools-common := $(wildcard tools/common/*.c)
 
 programs += kiwictl
-kiwictl-sources := $(wildcard tools/kiwictl/*.c) $(tools-common) $(kiwi-lib)
+kiwictl-sources := $(wildcard tools/kiwictl/*.c) $(tools-common) testing/xpu/xpu_user.c $(kiwi-lib)
 
 # These look up host names, for which libc loads code when it runs: not static.
 kiwi-perf-sources := $(wildcard tools/perf/*.c) $(tools-common) testing/xpu/xpu_user.c

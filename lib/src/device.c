@@ -144,6 +144,21 @@ const struct kiwi_snic_query_device *kiwi_device_info(const struct kiwi_device *
 	return &dev->info;
 }
 
+int kiwi_preflight(struct kiwi_device *dev, int fd, struct kiwi_check *checks, uint32_t *count)
+{
+	struct kiwi_snic_preflight arg = {
+		.size = sizeof(arg),
+		.fd = fd,
+		.count = *count,
+		.checks = (uintptr_t)checks,
+	};
+	int rc = dev_ioctl(dev, KIWI_SNIC_PREFLIGHT, &arg);
+
+	if (!rc)
+		*count = arg.count;
+	return rc;
+}
+
 void *object_alloc(size_t size)
 {
 	/* Alignment of struct kiwi_qp; sizes are multiples of it. */

@@ -43,6 +43,7 @@ static const char *ioctl_name(unsigned int nr)
 	case _IOC_NR(KIWI_SNIC_DOORBELL_EXPORT): return "export doorbell";
 	case _IOC_NR(KIWI_SNIC_QUEUE_QUERY): return "query queue";
 	case _IOC_NR(KIWI_SNIC_ERROR_PAGE): return "set error page";
+	case _IOC_NR(KIWI_SNIC_PREFLIGHT): return "preflight";
 	default: return "ioctl";
 	}
 }

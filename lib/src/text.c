@@ -125,3 +125,38 @@ const char *kiwi_path_reason_text(unsigned int reason)
 
 	return WORD(words, reason);
 }
+
+const char *kiwi_check_text(unsigned int id)
+{
+	static const char *const words[] = {
+		[KIWI_CHECK_FIRMWARE] = "firmware",
+		[KIWI_CHECK_MR_HOLD] = "mr-hold",
+		[KIWI_CHECK_P2PDMA] = "p2pdma",
+		[KIWI_CHECK_MOVE_NOTIFY] = "move-notify",
+		[KIWI_CHECK_IOMMU] = "iommu",
+		[KIWI_CHECK_ACS] = "acs",
+		[KIWI_CHECK_DISTANCE] = "distance",
+		[KIWI_CHECK_EXPORTER] = "exporter",
+		[KIWI_CHECK_VECTORS] = "vectors",
+		[KIWI_CHECK_DOORBELLS] = "doorbells",
+		[KIWI_CHECK_MEMLOCK] = "memlock",
+		[KIWI_CHECK_BAR] = "bar",
+		[KIWI_CHECK_LINK] = "link",
+		[KIWI_CHECK_PORT] = "port",
+		[KIWI_CHECK_BUS_MASTER] = "bus-master",
+	};
+
+	return WORD(words, id);
+}
+
+const char *kiwi_check_state_text(unsigned int state)
+{
+	static const char *const words[] = {
+		[KIWI_CHECK_OK] = "OK",
+		[KIWI_CHECK_WARN] = "WARN",
+		[KIWI_CHECK_FAIL] = "FAIL",
+		[KIWI_CHECK_SKIP] = "SKIP",
+	};
+
+	return WORD(words, state);
+}

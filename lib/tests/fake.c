@@ -367,6 +367,17 @@ static int answer(unsigned long request, void *argument)
 	}
 	case KIWI_SNIC_DESTROY:
 		return destroy(argument);
+	case KIWI_SNIC_PREFLIGHT: {
+		struct kiwi_snic_preflight *arg = argument;
+		struct kiwi_check *checks = (void *)(uintptr_t)arg->checks;
+		uint32_t i;
+
+		breach_unless(arg->size == sizeof(*arg) && !arg->flags && arg->fd >= -1);
+		for (i = 0; i < arg->count && i < FAKE_CHECKS; i++)
+			checks[i] = (struct kiwi_check) { .id = i + 1, .state = KIWI_CHECK_OK };
+		arg->count = FAKE_CHECKS;
+		return 0;
+	}
 	case KIWI_SNIC_PD_ALLOC: {
 		struct kiwi_snic_pd_alloc *arg = argument;
 

@@ -15,6 +15,7 @@
 #define FAKE_RQ_LOG2	12
 #define FAKE_INLINE	220
 #define FAKE_SGE	30
+#define FAKE_CHECKS	15
 
 /* Make the ioctl with this number fail: the @nth from now, once. @text: its last error, or NULL. */
 void fake_fail(unsigned int nr, unsigned int nth, int err, const char *text);

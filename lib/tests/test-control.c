@@ -45,6 +45,8 @@ static void test_errors(void)
 	struct kiwi_qp *qp;
 	struct kiwi_snic_gid gid;
 	struct kiwi_snic_query_port port;
+	struct kiwi_check checks[3] = { 0 };
+	uint32_t room = 2;
 
 	fake_fail(_IOC_NR(KIWI_SNIC_MR_REG), 1, ENOMEM, "RLIMIT_MEMLOCK 64 KiB, 1 MiB wanted");
 	ok(kiwi_mr_reg(f.pd, &f, 1 << 20, KIWI_ACCESS_LOCAL_WRITE, &mr) == -ENOMEM &&
@@ -54,6 +56,12 @@ static void test_errors(void)
 	ok(kiwi_mr_reg(f.pd, &f, 1, 0, &mr) == -EFAULT && says(strerror(EFAULT)) &&
 	   says("register MR"),
 	   "without words of the kernel the errno speaks");
+	ok(!kiwi_preflight(f.dev, -1, checks, &room) && room == FAKE_CHECKS &&
+	   checks[1].id == 2 && !checks[2].id,
+	   "a preflight in less room than there are checks");
+	fake_fail(_IOC_NR(KIWI_SNIC_PREFLIGHT), 1, EBADF, NULL);
+	ok(kiwi_preflight(f.dev, 9, checks, &room) == -EBADF && says("preflight"),
+	   "a preflight of what is no DMA-buf");
 	ok(kiwi_query_port(f.dev, 3, &port) == -EINVAL && says("query port"),
 	   "a port that is not there");
 

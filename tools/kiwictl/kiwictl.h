@@ -15,5 +15,6 @@ int cmd_port_set(int argc, char **argv);
 int cmd_gid_list(int argc, char **argv);
 int cmd_gid_set(int argc, char **argv);
 int cmd_gid_clear(int argc, char **argv);
+int cmd_preflight(int argc, char **argv);
 
 #endif /* KIWICTL_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* kiwictl: look at Kiwi SNICs, and set their ports and GIDs. */
+/* kiwictl: look at Kiwi SNICs, set their ports and GIDs, and see what they lack. */
 #include "kiwictl.h"
 
 #include "../common/say.h"
@@ -25,6 +25,8 @@ static const struct command {
 	{ "gid", "list", cmd_gid_list, "DEV [N]", "GID tables of the ports" },
 	{ "gid", "set", cmd_gid_set, "DEV N INDEX ADDRESS|none", "set an entry of a GID table" },
 	{ "gid", "clear", cmd_gid_clear, "DEV N INDEX", "clear an entry" },
+	{ NULL, "preflight", cmd_preflight, "[DEV] [--gpu xpuN|--dmabuf FD]",
+	  "what GPU-initiated work lacks" },
 };
 
 #define COUNT (sizeof(commands) / sizeof(commands[0]))

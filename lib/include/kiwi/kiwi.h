@@ -79,6 +79,14 @@ int kiwi_gid_to_mac(const uint8_t gid[16], uint8_t mac[6]);
 unsigned int kiwi_mtu_bytes(unsigned int code);
 unsigned int kiwi_mtu_code(unsigned int bytes);
 
+/* Preflight --------------------------------------------------------------- */
+
+/*
+ * What GPU-initiated work needs, good or bad: fills in at most *@count of @checks; *@count is
+ * then how many there are. @fd: DMA-buf of the GPU to be reached, or -1.
+ */
+int kiwi_preflight(struct kiwi_device *dev, int fd, struct kiwi_check *checks, uint32_t *count);
+
 /* Memory ------------------------------------------------------------------ */
 
 struct kiwi_pd {
@@ -332,6 +340,8 @@ const char *kiwi_port_state_text(unsigned int state);
 const char *kiwi_mr_state_text(unsigned int state);
 const char *kiwi_path_text(unsigned int path);
 const char *kiwi_path_reason_text(unsigned int reason);
+const char *kiwi_check_text(unsigned int id);
+const char *kiwi_check_state_text(unsigned int state);
 
 #ifdef __cplusplus
 }

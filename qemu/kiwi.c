@@ -19,6 +19,8 @@
 #define KIWI_AER_CAP    0x100
 #define KIWI_SERIAL_CAP 0x150
 
+#define KIWI_LINK_WIDTH 16      /* lanes */
+
 #define KIWI_VECTORS_MIN 2
 #define KIWI_VECTORS_MAX 1024
 
@@ -42,6 +44,8 @@ static bool check_properties(KiwiState *k, Error **errp)
            kiwi_check_property("dma-bits", k->dma_bits, 32, 64, errp) &&
            kiwi_check_property("eq-count", k->eq_count, 1, 1024, errp) &&
            kiwi_check_property("db-pages", k->db_pages, 1, 1 << 20, errp) &&
+           kiwi_check_property("link-width", k->link_width, 1, KIWI_LINK_WIDTH,
+                               errp) &&
            kiwi_check_property("db-page-shift", k->db_page_shift, 12, 16,
                                errp) &&
            kiwi_check_property("aq-log2-max", k->aq_log2_max, 2, 16, errp) &&
@@ -58,6 +62,11 @@ static bool init_capabilities(KiwiState *k, Error **errp)
         error_setg_errno(errp, -ret, "no PCI Express capability");
         return false;
     }
+    /* As wide as a link can be that it is part of, trained to what is asked for */
+    pci_set_long_by_mask(pci->config + KIWI_EXP_CAP + PCI_EXP_LNKCAP,
+                         PCI_EXP_LNKCAP_MLW, KIWI_LINK_WIDTH);
+    pci_set_word_by_mask(pci->config + KIWI_EXP_CAP + PCI_EXP_LNKSTA,
+                         PCI_EXP_LNKSTA_NLW, k->link_width);
     pcie_cap_flr_init(pci);
     pcie_cap_deverr_init(pci);
     if (pcie_aer_init(pci, PCI_ERR_VER, KIWI_AER_CAP, PCI_ERR_SIZEOF,
@@ -155,6 +164,7 @@ static Property kiwi_properties[] = {
     DEFINE_PROP_UINT32("heartbeat-ms", KiwiState, heartbeat_ms, 1000),
     DEFINE_PROP_UINT32("dma-bits", KiwiState, dma_bits, 64),
     DEFINE_PROP_UINT32("eq-count", KiwiState, eq_count, 64),
+    DEFINE_PROP_UINT8("link-width", KiwiState, link_width, KIWI_LINK_WIDTH),
     DEFINE_PROP_UINT32("db-pages", KiwiState, db_pages, 4096),
     DEFINE_PROP_UINT8("db-page-shift", KiwiState, db_page_shift, 12),
     DEFINE_PROP_UINT32("doorbell-ns", KiwiState, doorbell_ns, 0),

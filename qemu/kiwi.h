@@ -111,6 +111,7 @@ struct KiwiState {
     uint8_t aq_log2_max;
     uint8_t eq_log2_max;
     uint8_t db_page_shift;
+    uint8_t link_width;         /* lanes that the PCIe link was trained to */
     uint32_t doorbell_ns;       /* the way of a CPU's store to a doorbell */
     uint32_t read_ns;           /* from a read of memory to its answer */
 

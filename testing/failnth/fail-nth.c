@@ -208,6 +208,16 @@ static int run_queue_query(struct world *w)
 	return snic_call(w->fd, KIWI_SNIC_QUEUE_QUERY, &a);
 }
 
+static int run_preflight(struct world *w)
+{
+	struct kiwi_check checks[32];
+	struct kiwi_snic_preflight a = {
+		.size = sizeof(a), .fd = w->gpu, .count = 32, .checks = (uintptr_t)checks,
+	};
+
+	return snic_call(w->fd, KIWI_SNIC_PREFLIGHT, &a);
+}
+
 static int run_cq_create(struct world *w)
 {
 	struct kiwi_snic_cq_create a = cq_args(w->doorbell.doorbell, w->memory, 4);
@@ -331,6 +341,7 @@ static const struct operation operations[] = {
 	{ "qp-modify",		run_qp_modify,		NEED_QP },
 	{ "qp-query",		run_qp_query,		NEED_RTS },
 	{ "queue-query",	run_queue_query,	NEED_QP },
+	{ "preflight",		run_preflight,		NEED_GPU },
 	{ "destroy-pd",		run_destroy_pd,		NEED_PD | ONCE },
 	{ "destroy-mr",		run_destroy_mr,		NEED_MR | ONCE },
 	{ "destroy-doorbell",	run_destroy_doorbell,	NEED_DB | ONCE },

@@ -81,8 +81,14 @@ static void fill(struct context *ctx, const struct field *f, unsigned int slot, 
 	case EVENT_FD:
 		put(at, rng_one_in(&ctx->rng, 2) ? -1 : world_event_fd(ctx), f->size);
 		break;
+	case BUFFER_FD:
+		put(at, rng_one_in(&ctx->rng, 2) ? -1 : world_buffer(ctx).fd, f->size);
+		break;
 	case MEMORY:
 		fill_memory(ctx, f->min, at);
+		break;
+	case ROOM:
+		put(at, world_memory(ctx, f->max, 1), f->size);
 		break;
 	case RESERVED:
 		break;
@@ -146,7 +152,11 @@ static void spoil(struct context *ctx, const struct field *f, unsigned char *at)
 		spoil_memory(ctx, (struct kiwi_mem *)at);
 		break;
 	case EVENT_FD:
+	case BUFFER_FD:
 		put(at, world_odd_fd(ctx), f->size);
+		break;
+	case ROOM:
+		put(at, odd_address(ctx), f->size);
 		break;
 	case NUMBER:
 	case BITS:

@@ -13,7 +13,9 @@ enum meaning {
 	ADDRESS,	/* of the device's network, where it is better from the target */
 	ID,		/* of an object of kind min */
 	EVENT_FD,	/* eventfd or -1 */
+	BUFFER_FD,	/* DMA-buf or -1 */
 	MEMORY,		/* struct kiwi_mem of a use */
+	ROOM,		/* address of max bytes that the kernel fills */
 	RESERVED,	/* zero */
 	OUT,		/* filled by the kernel */
 };
@@ -60,7 +62,7 @@ struct ioctl_rules {
 	void (*made)(struct context *ctx, unsigned int slot, const void *argument);
 };
 
-#define IOCTLS	18
+#define IOCTLS	19
 
 extern const struct ioctl_rules ioctl_table[IOCTLS];
 

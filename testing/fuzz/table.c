@@ -262,6 +262,7 @@ static void modified(struct context *ctx, unsigned int slot, const void *argumen
 	.name = #_name, .cmd = KIWI_SNIC_##_name, .size = sizeof(struct _type), ##__VA_ARGS__
 
 #define PORT_FIELD(_type)	FIELD(_type, port, NUMBER, .min = 1, UP_TO(ports))
+#define CHECKS	32	/* room for more than PREFLIGHT has */
 #define MODIFY(_field, ...)	FIELD(kiwi_snic_qp_modify, _field, ##__VA_ARGS__)
 
 #define REMOTE	(KIWI_ACCESS_ALL & ~KIWI_ACCESS_LOCAL_WRITE)
@@ -453,6 +454,15 @@ const struct ioctl_rules ioctl_table[IOCTLS] = {
 		.errnos = { EBUSY, ENOMEM, EBADF, EOPNOTSUPP, EREMOTEIO },
 		.fields = {
 			FIELD(kiwi_snic_error_page, mem, MEMORY, .min = REGION),
+		},
+	}, {
+		IOCTL(PREFLIGHT, kiwi_snic_preflight, .weight = 1, .writes = true),
+		.errnos = { EBADF },
+		.fields = {
+			FIELD(kiwi_snic_preflight, fd, BUFFER_FD),
+			FIELD(kiwi_snic_preflight, count, NUMBER, .max = CHECKS),
+			FIELD(kiwi_snic_preflight, checks, ROOM,
+			      .max = CHECKS * sizeof(struct kiwi_check)),
 		},
 	},
 };

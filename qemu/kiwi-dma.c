@@ -27,7 +27,7 @@ static void dma_count(KiwiDma *dma, int target, uint64_t bytes)
     diag[KIWI_DIAG_DMA(dma->kind, target, KIWI_DMA_BYTES)] += bytes;
 }
 
-static int dma_target(KiwiState *k, MemoryRegion *mr)
+static int dma_target(KiwiState *k, MemoryRegion *mr, PCIDevice **peer)
 {
     /* RAM has these operations, too. */
     if ((mr->ops == &unassigned_mem_ops && !memory_region_is_ram(mr)) ||
@@ -42,6 +42,7 @@ static int dma_target(KiwiState *k, MemoryRegion *mr)
             return KIWI_DMA_FAULT;
         }
         if (owner && object_dynamic_cast(owner, TYPE_PCI_DEVICE)) {
+            *peer = PCI_DEVICE(owner);
             return KIWI_DMA_PEER;
         }
     }
@@ -60,6 +61,7 @@ static bool dma_rw(KiwiDma *dma, uint64_t addr, void *buf, uint64_t len,
 {
     AddressSpace *as = pci_get_address_space(PCI_DEVICE(dma->k));
     const MemTxAttrs attrs = MEMTXATTRS_UNSPECIFIED;
+    PCIDevice *peer = NULL;
     hwaddr xlat, n;
     int target;
 
@@ -75,7 +77,8 @@ static bool dma_rw(KiwiDma *dma, uint64_t addr, void *buf, uint64_t len,
     for (; len; addr += n, buf += n, len -= n) {
         n = len;
         target = dma_target(dma->k, address_space_translate(as, addr, &xlat, &n,
-                                                            is_write, attrs));
+                                                            is_write, attrs),
+                            &peer);
         if (target != KIWI_DMA_FAULT &&
             address_space_rw(as, addr, attrs, buf, n, is_write) != MEMTX_OK) {
             target = KIWI_DMA_FAULT;
@@ -83,6 +86,9 @@ static bool dma_rw(KiwiDma *dma, uint64_t addr, void *buf, uint64_t len,
         dma_count(dma, target, n);
         if (target == KIWI_DMA_FAULT) {
             return false;
+        }
+        if (target == KIWI_DMA_PEER) {
+            kiwi_way_count(dma->k, peer, addr, n, is_write);
         }
     }
     return true;

@@ -189,6 +189,7 @@ static void kiwi_class_init(ObjectClass *oc, void *data)
     dc->vmsd = &kiwi_vmstate;
     device_class_set_props(dc, kiwi_properties);
     kiwi_diag_class_init(oc);
+    kiwi_way_class_init(oc);
     kiwi_fault_class_init(oc);
     pci_gone_class_init(oc);
 }

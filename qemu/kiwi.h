@@ -82,6 +82,13 @@ typedef struct KiwiPbl {
     uint64_t page[];
 } KiwiPbl;
 
+/* How requests reach a peer. */
+enum kiwi_way {
+    KIWI_WAY_SWITCH,        /* a switch turns them */
+    KIWI_WAY_ROOT,          /* they pass the root complex, or their answers do */
+    KIWI_WAYS
+};
+
 /* What a part admits in page lists. */
 typedef struct KiwiPblLimits {
     uint32_t count;         /* pages */
@@ -159,6 +166,7 @@ struct KiwiState {
     bool read_made;             /* kiwi_dma_waited() has not been told yet */
 
     uint64_t diag[KIWI_DIAG_COUNT];
+    uint64_t ways[KIWI_WAYS];   /* bytes to and from peers */
     KiwiFault *fault;
 };
 
@@ -268,6 +276,14 @@ bool kiwi_dma_publish(KiwiState *k, enum kiwi_diag_dma_kind kind, uint64_t addr,
 bool kiwi_dma_publish_word(KiwiState *k, enum kiwi_diag_dma_kind kind,
                            uint64_t addr, const void *buf, uint64_t len,
                            uint64_t word);
+
+/*
+ * kiwi-way.c: bytes at @addr, as the function sent it, went to @peer or came from there.
+ * The property "ways" is a JSON object of what took which way.
+ */
+void kiwi_way_count(KiwiState *k, PCIDevice *peer, uint64_t addr,
+                    uint64_t bytes, bool is_write);
+void kiwi_way_class_init(ObjectClass *oc);
 
 /*
  * kiwi-pbl.c: a struct kiwi_pbl at offset @field of the call's input. First its

@@ -20,6 +20,12 @@ def diag(vm, device):
     return json.loads(vm.qom_get(device, "diag"))
 
 
+def ways(vm, device):
+    """Bytes that the device exchanged with peers, by who handed them on: (switch, root)."""
+    counts = json.loads(vm.qom_get(device, "ways"))
+    return counts.get("switch_bytes", 0), counts.get("root_bytes", 0)
+
+
 def live(vm, device):
     """The objects that the device holds, by kind; empty if there are none."""
     return {name: n for name, n in diag(vm, device).items() if name.startswith("live_")}

@@ -29,6 +29,7 @@ class Machine:
     memory: str = "1G"
     vram: str = "4G"
     iommu: str = "off"          # off, on, or ats (device IOTLBs too)
+    acs: bool = False           # the switches' downstream ports can redirect requests
     pciehp: bool = False        # native PCIe hotplug in place of ACPI's
     icount: bool = False        # one vCPU that counts instructions, reproducible
     pcap: bool = False          # each port's frames to LOG/snicNpM.pcap
@@ -111,7 +112,8 @@ class Machine:
                 continue
             args += ["-device", f"x3130-upstream,id=up{n},bus=rp{n}"]
             for m, name in enumerate(group):
-                args += ["-device", f"xio3130-downstream,id=dn{n}{m},bus=up{n},"
+                port = "kiwi-acs-port" if self.acs else "xio3130-downstream"
+                args += ["-device", f"{port},id=dn{n}{m},bus=up{n},"
                                     f"chassis={16 + n},slot={m}"]
                 args += self._endpoint(name, f"dn{n}{m}", log)
         if self.vnet:

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * region-test MIB CHUNK_KIB [keep|close]: registers MIB of VRAM of xpu0, scattered in chunks if
+ * region-test MIB CHUNK_KIB [close|no-p2p]: registers MIB of VRAM of xpu0, scattered in chunks if
  * CHUNK_KIB is not 0, and writes all of it over RDMA into a buffer of xpu1 in one
  * range, then checks a word of each page. With "close" nothing but the registrations
- * holds the buffers during the transfer. Prints the page list as KEY=VALUE.
+ * holds the buffers during the transfer, with "no-p2p" their exporter keeps peers out of VRAM.
+ * Prints the page list and the path as KEY=VALUE.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static void must(int rc, const char *what)
 }
 
 static void open_side(struct side *s, const char *name, unsigned int xpu, uint64_t size,
-		      uint32_t chunk)
+		      uint32_t chunk, uint32_t flags)
 {
 	struct kiwi_cq_config cq_config = { .entries = 64, .event_fd = -1 };
 	struct kiwi_qp_config qp_config = { .sq_units = 64, .rq_entries = 1, .recv_sge = 1 };
@@ -48,7 +49,7 @@ static void open_side(struct side *s, const char *name, unsigned int xpu, uint64
 
 	s->xpu = xpu_open(xpu);
 	must(s->xpu, "xpu_open");
-	s->buf = xpu_alloc(s->xpu, size, chunk, chunk ? XPU_ALLOC_SCATTERED : 0);
+	s->buf = xpu_alloc(s->xpu, size, chunk, flags | (chunk ? XPU_ALLOC_SCATTERED : 0));
 	must(s->buf, "xpu_alloc");
 	s->cpu = xpu_map(s->buf, size);
 	must(s->cpu ? 0 : -1, "xpu_map");
@@ -81,8 +82,8 @@ static void report(const char *side, struct kiwi_mr *mr)
 	struct kiwi_snic_mr_query q;
 
 	must(kiwi_mr_query(mr, &q), "MR_QUERY");
-	printf("%s entries=%u segments=%u page_shift=%u\n", side, q.pbl_entries, q.segments,
-	       q.page_shift);
+	printf("%s entries=%u segments=%u page_shift=%u path=%s\n", side, q.pbl_entries,
+	       q.segments, q.page_shift, kiwi_path_text(q.path));
 }
 
 static void transfer(struct side *from, struct side *to, uint64_t size)
@@ -117,14 +118,16 @@ int main(int argc, char **argv)
 {
 	uint64_t size = argc > 1 ? strtoull(argv[1], NULL, 0) << 20 : 0, page, bad = 0;
 	uint32_t chunk = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) << 10 : 0;
+	const char *how = argc > 3 ? argv[3] : "";
+	uint32_t flags = strcmp(how, "no-p2p") ? 0 : XPU_ALLOC_NO_P2P;
 	struct side from = { 0 }, to = { 0 };
 
 	if (!size) {
-		fprintf(stderr, "Usage: region-test MIB CHUNK_KIB [close]\n");
+		fprintf(stderr, "Usage: region-test MIB CHUNK_KIB [close|no-p2p]\n");
 		return 2;
 	}
-	open_side(&from, "snic0", 0, size, chunk);
-	open_side(&to, "snic1", 1, size, 0);
+	open_side(&from, "snic0", 0, size, chunk, flags);
+	open_side(&to, "snic1", 1, size, 0, flags);
 	connect_to(&from, &to);
 	connect_to(&to, &from);
 	report("from", from.mr);
@@ -133,7 +136,7 @@ int main(int argc, char **argv)
 	/* A word that no other page has, at a place that changes from page to page. */
 	for (page = 0; page < size / PAGE; page++)
 		from.cpu[(page * PAGE + page * 8 % PAGE) / 8] = ~page * 0x9e3779b97f4a7c15ULL;
-	if (argc > 3 && !strcmp(argv[3], "close")) {
+	if (!strcmp(how, "close")) {
 		munmap(from.cpu, size);
 		close(from.buf);
 		close(from.xpu);

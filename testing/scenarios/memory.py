@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 """Regions: their page lists, and where their bytes really go."""
 
+import dataclasses
 import json
 import re
 
 import audit
 from scenario import scenario
+from vm import VM
 
 KERNELS = ["debian-6.12", "debian-6.1"]
 BUDGET = 240
-# What MR_QUERY says of memory, by topology and IOMMU: path and reason, as kiwi-perf words them.
+# How GPU memory is reached, by topology and IOMMU, as kiwi-perf words it. With iommu=pt on the
+# kernel's command line it does not translate.
 P2P = {("pair", "off"): "p2p-switch", ("one-switch", "off"): "p2p-switch",
        ("flat", "off"): "p2p-root", ("pair", "on"): "p2p-root", ("flat", "on"): "p2p-root"}
-
+# In a port of the model: offset of the ACS control register, and what redirects in it.
+ACS_CONTROL = 0x148 + 6
+REDIRECT, FORWARD = 0x0c, 0x10
 
 def load(vm):
     """Loads the drivers."""
@@ -70,36 +75,132 @@ def closed(vm):
 
 @scenario("memory.path", topology=["pair", "flat", "one-switch"], covers=[9, 13])
 def path(vm):
-    """What MR_QUERY says is what the device's own counters say, for each kind of memory."""
+    """What MR_QUERY and preflight say is what the device's counters say, for each memory."""
     load(vm)
-    check_paths(vm)
+    check_paths(vm, P2P[vm.machine.topology, "off"])
+    check_no_p2p(vm)
 
 
 @scenario("memory.path-iommu", topology=["pair", "flat"], iommu="on", kernel=KERNELS, covers=[13])
 def path_iommu(vm):
-    """The same with an IOMMU, which all requests must reach."""
+    """The same with an IOMMU that translates, which all requests must reach."""
     load(vm)
-    check_paths(vm)
+    check_paths(vm, P2P[vm.machine.topology, "on"])
 
 
-def check_paths(vm):
+@scenario("memory.path-passthrough", iommu="on", append="iommu=pt", covers=[13])
+def path_passthrough(vm):
+    """The same with an IOMMU that lets addresses through."""
+    load(vm)
+    check_paths(vm, "p2p-switch")
+
+
+@scenario("memory.path-refused", kernel="test-6.12", topology="flat", covers=[9, 13])
+def path_refused(vm):
+    """A kernel that knows distances, and no way: the exporter moves GPU memory to the host's."""
+    load(vm)
+    check_paths(vm, "system")
+
+
+@scenario("memory.path-acs", topology="one-switch", acs=True, iommu="on", append="iommu=pt",
+          covers=[13])
+def path_acs(vm):
+    """Ports that redirect are named, all of them; with the fix that is told, none does."""
+    load(vm)
+    ports = [port_of(vm, device) for device in ("snic0", "xpu0")]
+    found = preflight(vm)["acs"]
+    assert found["state"] == "WARN" and found["address"] == ports[0], found
+    fix = re.search(r"pci=disable_acs_redir=(\S+)$", found["fix"])
+    assert fix and fix[1].split(";") == ports, found
+    check_paths(vm, "p2p-root")
+    for redirecting in ([], ports[:1], ports[1:]):
+        for port in ports:
+            set_acs(vm, port, REDIRECT if port in redirecting else FORWARD)
+        check_both_ways(vm, "p2p-root" if redirecting else "p2p-switch")
+        found = preflight(vm)["acs"]
+        assert all((port in found["fix"]) == (port in redirecting) for port in ports), found
+    mended = VM(**{**dataclasses.asdict(vm.machine), "append": f"iommu=pt {fix[0]}"})
+    load(mended)
+    check_both_ways(mended, "p2p-switch")
+
+
+def port_of(vm, device):
+    """The address of the port above a device."""
+    return vm.sh(f"basename $(dirname $(readlink -f /sys/class/*/{device}/device))").strip()
+
+
+def set_acs(vm, port, control):
+    """Writes the ACS control register of a port."""
+    vm.sh(f"printf '\\x{control:02x}' | dd of=/sys/bus/pci/devices/{port}/config bs=1 "
+          f"seek={ACS_CONTROL} conv=notrunc 2>/dev/null")
+
+
+def preflight(vm):
+    """What kiwictl says of snic0 and xpu0, by check."""
+    (device,) = json.loads(vm.run("kiwictl preflight snic0 --gpu xpu0 --json", timeout=120)[1])
+    return {c["check"]: c for c in device["checks"]}
+
+
+def judged(vm):
+    """The path between snic0 and xpu0 that the checks of preflight amount to."""
+    found = preflight(vm)
+    if found["exporter"]["state"] != "OK":
+        return "system"
+    direct = all(found[check]["state"] == "OK" for check in ("iommu", "acs", "distance"))
+    return "p2p-switch" if direct else "p2p-root"
+
+
+def transfer(vm, what):
+    """Runs kiwi-perf: its report, and by SNIC what peers got or gave by switch and by root."""
+    before = {d: audit.ways(vm, d) for d in audit.snics(vm)}
+    report = json.loads(vm.sh(f"kiwi-perf {what} -s 64K -n 8 --verify --json", timeout=120))
+    assert report["results"][0]["verified"], report
+    ways = {d: tuple(n - m for n, m in zip(audit.ways(vm, d), before[d])) for d in before}
+    return report, ways
+
+
+def check_paths(vm, peer_path):
     """Moves data between all kinds of memory and compares words with counters."""
-    peer_path = P2P[vm.machine.topology, vm.machine.iommu]
+    assert judged(vm) == peer_path, preflight(vm)
     for mem in ("host", "gpu:xpu0", "udmabuf"):
         if mem == "udmabuf" and vm.run("[ -e /dev/udmabuf ]")[0]:
             continue        # not in Debian's 6.1
         for peer in ("host", "gpu:xpu1"):
-            report = json.loads(vm.sh(f"kiwi-perf write -m {mem} --peer-mem {peer} -s 64K -n 8 "
-                                      "--verify --json", timeout=120))
+            report, ways = transfer(vm, f"write -m {mem} --peer-mem {peer}")
             row = report["results"][0]
             moved = row["bytes"] * row["iterations"]
-            assert row["verified"], report
             for end, name in (("local", mem), ("peer", peer)):
-                gpu = name.startswith("gpu")
-                said, counted = report[end]["path"], row[end]
-                assert said.startswith(peer_path if gpu else "system"), report
-                assert counted["dma_peer_bytes"] == (moved if gpu else 0), report
-                assert counted["dma_system_bytes"] == (0 if gpu else moved), report
+                wanted = peer_path if name.startswith("gpu") else "system"
+                assert report[end]["path"].startswith(wanted), report
+                assert row[end]["dma_peer_bytes"] == (0 if wanted == "system" else moved), report
+                assert row[end]["dma_system_bytes"] == (moved if wanted == "system" else 0), report
+                assert ways[report[end]["device"]] == (moved if wanted == "p2p-switch" else 0,
+                                                       moved if wanted == "p2p-root" else 0), ways
+
+
+def check_both_ways(vm, path_word):
+    """What snic0 reads of xpu0, and what it writes there: some of it by the root, or none."""
+    assert judged(vm) == path_word, preflight(vm)
+    by_switch = by_root = moved = 0
+    for op in ("write", "read"):
+        report, ways = transfer(vm, f"{op} -m gpu:xpu0")
+        assert report["local"]["path"].startswith(path_word), report
+        moved += report["results"][0]["local"]["dma_peer_bytes"]
+        by_switch += ways["snic0"][0]
+        by_root += ways["snic0"][1]
+    assert by_switch + by_root == moved > 0 and bool(by_root) == (path_word == "p2p-root"), \
+        (path_word, by_switch, by_root)
+
+
+def check_no_p2p(vm):
+    """An exporter that lets no peer reach its memory moves it to the host's."""
+    before = [(audit.diag(vm, d), audit.ways(vm, d)) for d in ("snic0", "snic1")]
+    out = vm.sh("region-test 4 0 no-p2p", timeout=120)
+    assert out.count("path=system") == 2 and "bad=0" in out, out
+    for device, way, (counts, ways) in zip(("snic0", "snic1"), ("read", "write"), before):
+        key = f"dma_payload_{way}_system_bytes"
+        assert audit.diag(vm, device)[key] - counts.get(key, 0) == 4 << 20, out
+        assert audit.ways(vm, device) == ways
 
 
 @scenario("memory.no-room", props={"snic0": {"max-mr-pages": 1024}}, covers=[14, 33])

@@ -5,6 +5,40 @@
 #include "kiwi.h"
 #include "qemu/bswap.h"
 
+#define ID_FIELD(member) offsetof(struct kiwi_cmd_id, member)
+
+enum kiwi_status kiwi_id_check(KiwiCall *c)
+{
+    return kiwi_check_zero(c, ID_FIELD(rsvd),
+                           sizeof_field(struct kiwi_cmd_id, rsvd));
+}
+
+enum kiwi_status kiwi_refuse_id(KiwiCall *c, enum kiwi_status status,
+                                uint64_t limit)
+{
+    const struct kiwi_cmd_id *in = (void *)c->in;
+
+    return kiwi_refuse(c, status, ID_FIELD(id), le32_to_cpu(in->id), limit);
+}
+
+enum kiwi_status kiwi_id_in(KiwiCall *c, const KiwiTable *t, void **object)
+{
+    const struct kiwi_cmd_id *in = (void *)c->in;
+    enum kiwi_status st = kiwi_id_check(c);
+
+    if (st) {
+        return st;
+    }
+    *object = kiwi_table_get(t, le32_to_cpu(in->id));
+    return *object ? KIWI_ST_OK : kiwi_refuse_id(c, KIWI_ST_BAD_HANDLE, 0);
+}
+
+enum kiwi_status kiwi_refuse_full(KiwiCall *c, const KiwiTable *t)
+{
+    return kiwi_refuse(c, KIWI_ST_NO_RESOURCE, KIWI_ERR_FIELD_NONE, t->max,
+                       t->max);
+}
+
 static enum kiwi_status set_host_caps(KiwiState *k, KiwiCall *c)
 {
     const struct kiwi_cmd_set_host_caps_in *in = (void *)c->in;

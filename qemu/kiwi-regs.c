@@ -115,6 +115,7 @@ static void enable_bh(void *opaque)
     } else {
         kiwi_aq_enable(k);
         k->sts |= KIWI_DEV_STS_ENABLED;
+        k->enabled_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     }
 }
 

@@ -89,6 +89,24 @@ enum kiwi_way {
     KIWI_WAYS
 };
 
+/*
+ * Numbers from first on and the objects they name. Freed numbers are used again in the
+ * order they were freed, after all that were never used; reuse counts how often
+ * a number was given out, so that epochs and tags differ.
+ */
+typedef struct KiwiTable {
+    uint32_t first;
+    uint32_t max;               /* objects */
+    uint32_t live;
+    uint32_t fresh;             /* lowest number never used */
+    void **object;
+    uint32_t *reuse;
+    uint32_t *freed;            /* ring of freed numbers */
+    uint32_t freed_head;
+    uint32_t freed_count;
+    uint16_t diag;              /* KIWI_DIAG_LIVE_* */
+} KiwiTable;
+
 /* What a part admits in page lists. */
 typedef struct KiwiPblLimits {
     uint32_t count;         /* pages */
@@ -132,6 +150,7 @@ struct KiwiState {
     uint64_t acq_base;
     uint32_t aq_cfg;
     uint32_t heartbeat;
+    int64_t enabled_ns;         /* when, in virtual time */
     bool in_flr;
     bool frozen;                /* fault: the heartbeat stands still */
     bool gone;                  /* unplugged; a vCPU may still be on its way */
@@ -228,6 +247,22 @@ enum kiwi_status kiwi_check_range(KiwiCall *c, size_t field, uint64_t value,
 /* kiwi-cmd.c: the commands of all parts */
 extern const KiwiCommand kiwi_common_commands[];
 extern const size_t kiwi_num_common_commands;
+/* What commands with a struct kiwi_cmd_id share */
+enum kiwi_status kiwi_id_check(KiwiCall *c);
+enum kiwi_status kiwi_id_in(KiwiCall *c, const KiwiTable *t, void **object);
+enum kiwi_status kiwi_refuse_id(KiwiCall *c, enum kiwi_status status,
+                                uint64_t limit);
+enum kiwi_status kiwi_refuse_full(KiwiCall *c, const KiwiTable *t);
+
+/* kiwi-table.c */
+void kiwi_table_init(KiwiTable *t, uint32_t first, uint32_t max, uint16_t diag);
+void kiwi_table_free(KiwiTable *t);
+bool kiwi_table_full(const KiwiTable *t);
+/* The number, or 0: full */
+uint32_t kiwi_table_add(KiwiState *k, KiwiTable *t, void *object);
+void kiwi_table_del(KiwiState *k, KiwiTable *t, uint32_t number);
+void *kiwi_table_get(const KiwiTable *t, uint32_t number);
+uint16_t kiwi_table_epoch(const KiwiTable *t, uint32_t number);
 
 /* kiwi-eq.c */
 void kiwi_eq_init(KiwiState *k);

@@ -5,40 +5,6 @@
 #include "snic.h"
 #include "qemu/bswap.h"
 
-#define ID_FIELD(member) offsetof(struct kiwi_cmd_id, member)
-
-enum kiwi_status snic_id_check(KiwiCall *c)
-{
-    return kiwi_check_zero(c, ID_FIELD(rsvd),
-                           sizeof_field(struct kiwi_cmd_id, rsvd));
-}
-
-enum kiwi_status snic_refuse_id(KiwiCall *c, enum kiwi_status status,
-                                uint64_t limit)
-{
-    const struct kiwi_cmd_id *in = (void *)c->in;
-
-    return kiwi_refuse(c, status, ID_FIELD(id), le32_to_cpu(in->id), limit);
-}
-
-enum kiwi_status snic_id_in(KiwiCall *c, const SnicTable *t, void **object)
-{
-    const struct kiwi_cmd_id *in = (void *)c->in;
-    enum kiwi_status st = snic_id_check(c);
-
-    if (st) {
-        return st;
-    }
-    *object = snic_table_get(t, le32_to_cpu(in->id));
-    return *object ? KIWI_ST_OK : snic_refuse_id(c, KIWI_ST_BAD_HANDLE, 0);
-}
-
-enum kiwi_status snic_refuse_full(KiwiCall *c, const SnicTable *t)
-{
-    return kiwi_refuse(c, KIWI_ST_NO_RESOURCE, KIWI_ERR_FIELD_NONE, t->max,
-                       t->max);
-}
-
 static enum kiwi_status query_caps_cmd(KiwiState *k, KiwiCall *c)
 {
     SnicState *s = KIWI_SNIC(k);

@@ -136,7 +136,7 @@ static bool cq_write_next(SnicState *s, SnicCq *cq, struct kiwi_cqe *e)
 static void cq_write(KiwiState *k, uint32_t number, void *entry)
 {
     SnicState *s = KIWI_SNIC(k);
-    SnicCq *cq = snic_table_get(&s->cqs, number);
+    SnicCq *cq = kiwi_table_get(&s->cqs, number);
     struct kiwi_cqe *e = entry;
     bool wanted = (e->flags & KIWI_CQE_SOLICITED) ||
                   e->status != KIWI_CQE_ST_OK;
@@ -174,7 +174,7 @@ static uint32_t cq_reach(const SnicCq *cq)
 enum kiwi_diag snic_cq_doorbell(SnicState *s, uint32_t page, uint8_t type,
                                 uint32_t number, uint16_t epoch, uint16_t index)
 {
-    SnicCq *cq = snic_table_get(&s->cqs, number);
+    SnicCq *cq = kiwi_table_get(&s->cqs, number);
     uint16_t waiting;
 
     if (!cq) {
@@ -303,7 +303,7 @@ static enum kiwi_status check_objects(SnicState *s, KiwiCall *c,
         return kiwi_refuse(c, KIWI_ST_BAD_HANDLE, IN_FIELD(db_page),
                            le32_to_cpu(in->db_page), 0);
     }
-    return snic_table_full(&s->cqs) ? snic_refuse_full(c, &s->cqs) : KIWI_ST_OK;
+    return kiwi_table_full(&s->cqs) ? kiwi_refuse_full(c, &s->cqs) : KIWI_ST_OK;
 }
 
 enum kiwi_status snic_create_cq_cmd(KiwiState *k, KiwiCall *c)
@@ -331,8 +331,8 @@ enum kiwi_status snic_create_cq_cmd(KiwiState *k, KiwiCall *c)
     cq->ci_offset = le64_to_cpu(in->ci_offset);
     cq->eqn = le32_to_cpu(in->eqn);
     cq->db_page = le32_to_cpu(in->db_page);
-    cq->number = snic_table_add(s, &s->cqs, cq);
-    cq->epoch = snic_table_epoch(&s->cqs, cq->number);
+    cq->number = kiwi_table_add(KIWI(s), &s->cqs, cq);
+    cq->epoch = kiwi_table_epoch(&s->cqs, cq->number);
     kiwi_eq_find(k, cq->eqn)->users++;
     kiwi_db_page(k, cq->db_page)->users++;
     out->number = cpu_to_le32(cq->number);
@@ -342,7 +342,7 @@ enum kiwi_status snic_create_cq_cmd(KiwiState *k, KiwiCall *c)
 
 void snic_cq_free(SnicState *s, SnicCq *cq)
 {
-    snic_table_del(s, &s->cqs, cq->number);
+    kiwi_table_del(KIWI(s), &s->cqs, cq->number);
     kiwi_fault_forget(KIWI(s), KIWI_FAULT_CQE, cq->number);
     kiwi_eq_find(KIWI(s), cq->eqn)->users--;
     kiwi_db_page(KIWI(s), cq->db_page)->users--;
@@ -357,13 +357,13 @@ enum kiwi_status snic_destroy_cq_cmd(KiwiState *k, KiwiCall *c)
 {
     SnicState *s = KIWI_SNIC(k);
     void *cq;
-    enum kiwi_status st = snic_id_in(c, &s->cqs, &cq);
+    enum kiwi_status st = kiwi_id_in(c, &s->cqs, &cq);
 
     if (st) {
         return st;
     }
     if (((SnicCq *)cq)->users) {
-        return snic_refuse_id(c, KIWI_ST_BUSY, ((SnicCq *)cq)->users);
+        return kiwi_refuse_id(c, KIWI_ST_BUSY, ((SnicCq *)cq)->users);
     }
     snic_cq_free(s, cq);
     return KIWI_ST_OK;

@@ -15,18 +15,18 @@ enum kiwi_status snic_alloc_pd_cmd(KiwiState *k, KiwiCall *c)
     struct kiwi_cmd_id *out = (void *)c->out;
     SnicPd *pd;
 
-    if (snic_table_full(&s->pds)) {
-        return snic_refuse_full(c, &s->pds);
+    if (kiwi_table_full(&s->pds)) {
+        return kiwi_refuse_full(c, &s->pds);
     }
     pd = g_new0(SnicPd, 1);
-    pd->number = snic_table_add(s, &s->pds, pd);
+    pd->number = kiwi_table_add(KIWI(s), &s->pds, pd);
     out->id = cpu_to_le32(pd->number);
     return KIWI_ST_OK;
 }
 
 void snic_pd_free(SnicState *s, SnicPd *pd)
 {
-    snic_table_del(s, &s->pds, pd->number);
+    kiwi_table_del(KIWI(s), &s->pds, pd->number);
     g_free(pd);
 }
 
@@ -34,13 +34,13 @@ enum kiwi_status snic_dealloc_pd_cmd(KiwiState *k, KiwiCall *c)
 {
     SnicState *s = KIWI_SNIC(k);
     void *pd;
-    enum kiwi_status st = snic_id_in(c, &s->pds, &pd);
+    enum kiwi_status st = kiwi_id_in(c, &s->pds, &pd);
 
     if (st) {
         return st;
     }
     if (((SnicPd *)pd)->users) {
-        return snic_refuse_id(c, KIWI_ST_BUSY, ((SnicPd *)pd)->users);
+        return kiwi_refuse_id(c, KIWI_ST_BUSY, ((SnicPd *)pd)->users);
     }
     snic_pd_free(s, pd);
     return KIWI_ST_OK;
@@ -100,7 +100,7 @@ enum kiwi_status snic_reg_mr_cmd(KiwiState *k, KiwiCall *c)
     SnicState *s = KIWI_SNIC(k);
     const struct kiwi_snic_reg_mr_in *in = (void *)c->in;
     struct kiwi_cmd_id *out = (void *)c->out;
-    SnicPd *pd = snic_table_get(&s->pds, le32_to_cpu(in->pdn));
+    SnicPd *pd = kiwi_table_get(&s->pds, le32_to_cpu(in->pdn));
     enum kiwi_status st = check_reg_mr(s, c, in);
     KiwiPbl *mem;
     SnicMr *mr;
@@ -112,8 +112,8 @@ enum kiwi_status snic_reg_mr_cmd(KiwiState *k, KiwiCall *c)
         return kiwi_refuse(c, KIWI_ST_BAD_HANDLE, IN_FIELD(pdn),
                            le32_to_cpu(in->pdn), 0);
     }
-    if (snic_table_full(&s->mrs)) {
-        return snic_refuse_full(c, &s->mrs);
+    if (kiwi_table_full(&s->mrs)) {
+        return kiwi_refuse_full(c, &s->mrs);
     }
     st = kiwi_pbl_load(k, c, IN_FIELD(pbl), le64_to_cpu(in->length), &mem);
     if (st) {
@@ -125,8 +125,8 @@ enum kiwi_status snic_reg_mr_cmd(KiwiState *k, KiwiCall *c)
     mr->iova = le64_to_cpu(in->iova);
     mr->length = le64_to_cpu(in->length);
     mr->mem = mem;
-    mr->number = snic_table_add(s, &s->mrs, mr);
-    mr->key = mr->number << 8 | (snic_table_epoch(&s->mrs, mr->number) & 0xff);
+    mr->number = kiwi_table_add(KIWI(s), &s->mrs, mr);
+    mr->key = mr->number << 8 | (kiwi_table_epoch(&s->mrs, mr->number) & 0xff);
     pd->users++;
     out->id = cpu_to_le32(mr->key);
     return KIWI_ST_OK;
@@ -134,7 +134,7 @@ enum kiwi_status snic_reg_mr_cmd(KiwiState *k, KiwiCall *c)
 
 static SnicMr *mr_find(SnicState *s, uint32_t key)
 {
-    SnicMr *mr = snic_table_get(&s->mrs, key >> 8);
+    SnicMr *mr = kiwi_table_get(&s->mrs, key >> 8);
 
     return mr && mr->key == key ? mr : NULL;
 }
@@ -149,7 +149,7 @@ static void mr_set_mem(SnicState *s, SnicMr *mr, KiwiPbl *mem)
 void snic_mr_free(SnicState *s, SnicMr *mr)
 {
     KIWI(s)->diag[KIWI_DIAG_MR_HELD] -= !mr->mem;
-    snic_table_del(s, &s->mrs, mr->number);
+    kiwi_table_del(KIWI(s), &s->mrs, mr->number);
     mr->pd->users--;
     kiwi_pbl_free(mr->mem);
     g_free(mr);
@@ -158,13 +158,13 @@ void snic_mr_free(SnicState *s, SnicMr *mr)
 static enum kiwi_status mr_in(SnicState *s, KiwiCall *c, SnicMr **mr)
 {
     const struct kiwi_cmd_id *in = (void *)c->in;
-    enum kiwi_status st = snic_id_check(c);
+    enum kiwi_status st = kiwi_id_check(c);
 
     if (st) {
         return st;
     }
     *mr = mr_find(s, le32_to_cpu(in->id));
-    return *mr ? KIWI_ST_OK : snic_refuse_id(c, KIWI_ST_BAD_HANDLE, 0);
+    return *mr ? KIWI_ST_OK : kiwi_refuse_id(c, KIWI_ST_BAD_HANDLE, 0);
 }
 
 enum kiwi_status snic_dereg_mr_cmd(KiwiState *k, KiwiCall *c)
@@ -199,7 +199,7 @@ enum kiwi_status snic_hold_mr_cmd(KiwiState *k, KiwiCall *c)
         return st;
     }
     if (!mr->mem) {
-        return snic_refuse_id(c, KIWI_ST_BAD_STATE, 0);
+        return kiwi_refuse_id(c, KIWI_ST_BAD_STATE, 0);
     }
     mr_set_mem(s, mr, NULL);
     return KIWI_ST_OK;

@@ -70,7 +70,7 @@ static enum kiwi_status check_port(SnicState *s, KiwiCall *c, SnicPort **port)
 
     st = kiwi_check_range(c, offsetof(typeof(*in), id), number, 1, s->ports);
     if (!st) {
-        st = snic_id_check(c);
+        st = kiwi_id_check(c);
     }
     if (!st) {
         *port = snic_port(s, number);

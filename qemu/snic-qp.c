@@ -7,7 +7,7 @@
 
 SnicQp *snic_qp_find(SnicState *s, uint32_t number)
 {
-    return snic_table_get(&s->qps, number);
+    return kiwi_table_get(&s->qps, number);
 }
 
 /*
@@ -213,11 +213,11 @@ static enum kiwi_status check_create(SnicState *s, KiwiCall *c,
     return st;
 }
 
-static enum kiwi_status find_object(KiwiCall *c, const SnicTable *t,
+static enum kiwi_status find_object(KiwiCall *c, const KiwiTable *t,
                                     size_t field, void *out)
 {
     uint32_t number = ldl_le_p(c->in + field);
-    void *object = snic_table_get(t, number);
+    void *object = kiwi_table_get(t, number);
 
     if (!object) {
         return kiwi_refuse(c, KIWI_ST_BAD_HANDLE, field, number, 0);
@@ -255,8 +255,8 @@ static enum kiwi_status find_objects(SnicState *s, KiwiCall *c, SnicQp *qp)
         st = kiwi_refuse(c, KIWI_ST_BAD_HANDLE, IN_FIELD(db_page),
                          le32_to_cpu(in->db_page), 0);
     }
-    if (!st && snic_table_full(&s->qps)) {
-        st = snic_refuse_full(c, &s->qps);
+    if (!st && kiwi_table_full(&s->qps)) {
+        st = kiwi_refuse_full(c, &s->qps);
     }
     return st;
 }
@@ -283,8 +283,8 @@ static void qp_release(SnicQp *qp)
 
 static void qp_insert(SnicState *s, SnicQp *qp)
 {
-    qp->number = snic_table_add(s, &s->qps, qp);
-    qp->epoch = snic_table_epoch(&s->qps, qp->number);
+    qp->number = kiwi_table_add(KIWI(s), &s->qps, qp);
+    qp->epoch = kiwi_table_epoch(&s->qps, qp->number);
     qp->pd->users++;
     qp->send_cq->users++;
     if (qp->recv_cq) {
@@ -340,7 +340,7 @@ enum kiwi_status snic_query_qp_cmd(KiwiState *k, KiwiCall *c)
     uint32_t sq_psn, rq_psn;
     const SnicQpAttr *a;
     void *object;
-    enum kiwi_status st = snic_id_in(c, &s->qps, &object);
+    enum kiwi_status st = kiwi_id_in(c, &s->qps, &object);
     SnicQp *qp = object;
 
     if (st) {
@@ -381,7 +381,7 @@ enum kiwi_status snic_query_qp_cmd(KiwiState *k, KiwiCall *c)
 void snic_qp_free(SnicState *s, SnicQp *qp)
 {
     snic_rc_destroy(qp);
-    snic_table_del(s, &s->qps, qp->number);
+    kiwi_table_del(KIWI(s), &s->qps, qp->number);
     qp->pd->users--;
     qp->send_cq->users--;
     if (qp->recv_cq) {
@@ -395,7 +395,7 @@ enum kiwi_status snic_destroy_qp_cmd(KiwiState *k, KiwiCall *c)
 {
     SnicState *s = KIWI_SNIC(k);
     void *qp;
-    enum kiwi_status st = snic_id_in(c, &s->qps, &qp);
+    enum kiwi_status st = kiwi_id_in(c, &s->qps, &qp);
 
     if (!st) {
         snic_qp_free(s, qp);

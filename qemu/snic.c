@@ -107,10 +107,10 @@ static void snic_realize(PCIDevice *pci, Error **errp)
         .page_shift = s->page_shift_max,
         .table_shift = s->pbl_table_shift_max,
     };
-    snic_table_init(&s->pds, 1, s->max_pd, KIWI_DIAG_LIVE_PD);
-    snic_table_init(&s->mrs, 1, s->max_mr, KIWI_DIAG_LIVE_MR);
-    snic_table_init(&s->cqs, 1, s->max_cq, KIWI_DIAG_LIVE_CQ);
-    snic_table_init(&s->qps, KIWI_SNIC_QPN_MIN, s->max_qp, KIWI_DIAG_LIVE_QP);
+    kiwi_table_init(&s->pds, 1, s->max_pd, KIWI_DIAG_LIVE_PD);
+    kiwi_table_init(&s->mrs, 1, s->max_mr, KIWI_DIAG_LIVE_MR);
+    kiwi_table_init(&s->cqs, 1, s->max_cq, KIWI_DIAG_LIVE_CQ);
+    kiwi_table_init(&s->qps, KIWI_SNIC_QPN_MIN, s->max_qp, KIWI_DIAG_LIVE_QP);
     snic_cq_init(s);
     snic_rc_init(s);
     for (unsigned i = 0; i < s->ports; i++) {
@@ -128,10 +128,10 @@ static void snic_exit(PCIDevice *pci)
     }
     snic_rc_exit(s);
     snic_cq_exit(s);
-    snic_table_free(&s->qps);
-    snic_table_free(&s->cqs);
-    snic_table_free(&s->mrs);
-    snic_table_free(&s->pds);
+    kiwi_table_free(&s->qps);
+    kiwi_table_free(&s->cqs);
+    kiwi_table_free(&s->mrs);
+    kiwi_table_free(&s->pds);
 }
 
 static Property snic_properties[] = {

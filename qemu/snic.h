@@ -25,24 +25,6 @@ typedef struct SnicWire SnicWire;
 typedef struct SnicRc SnicRc;               /* transport: one QP */
 typedef struct SnicRcDevice SnicRcDevice;   /* transport: one device */
 
-/*
- * Numbers from first on and the objects they name. Freed numbers are used again in the
- * order they were freed, after all that were never used; reuse counts how often
- * a number was given out, so that epochs and tags differ.
- */
-typedef struct SnicTable {
-    uint32_t first;
-    uint32_t max;               /* objects */
-    uint32_t live;
-    uint32_t fresh;             /* lowest number never used */
-    void **object;
-    uint32_t *reuse;
-    uint32_t *freed;            /* ring of freed numbers */
-    uint32_t freed_head;
-    uint32_t freed_count;
-    uint16_t diag;              /* KIWI_DIAG_LIVE_* */
-} SnicTable;
-
 typedef struct SnicPd {
     uint32_t number;
     uint32_t users;
@@ -214,10 +196,10 @@ struct SnicState {
     uint32_t write_ns;          /* from the device to memory */
     uint32_t wire_ns;           /* from a port to the next */
 
-    SnicTable pds;
-    SnicTable mrs;
-    SnicTable cqs;
-    SnicTable qps;
+    KiwiTable pds;
+    KiwiTable mrs;
+    KiwiTable cqs;
+    KiwiTable qps;
 
     QTAILQ_HEAD(, SnicCq) cq_work;
     QEMUBH *cq_bh;
@@ -357,24 +339,9 @@ void snic_rc_rx(SnicPort *port, const uint8_t *frame, size_t len);
 
 /* --- Between the files of the core -------------------------------------- */
 
-/* snic-table.c */
-void snic_table_init(SnicTable *t, uint32_t first, uint32_t max, uint16_t diag);
-void snic_table_free(SnicTable *t);
-bool snic_table_full(const SnicTable *t);
-/* The number, or 0: full */
-uint32_t snic_table_add(SnicState *s, SnicTable *t, void *object);
-void snic_table_del(SnicState *s, SnicTable *t, uint32_t number);
-void *snic_table_get(const SnicTable *t, uint32_t number);
-uint16_t snic_table_epoch(const SnicTable *t, uint32_t number);
-
-/* snic-cmd.c: the table, and what commands with a struct kiwi_cmd_id share */
+/* snic-cmd.c */
 extern const KiwiCommand snic_commands[];
 extern const size_t snic_num_commands;
-enum kiwi_status snic_id_check(KiwiCall *c);
-enum kiwi_status snic_id_in(KiwiCall *c, const SnicTable *t, void **object);
-enum kiwi_status snic_refuse_id(KiwiCall *c, enum kiwi_status status,
-                                uint64_t limit);
-enum kiwi_status snic_refuse_full(KiwiCall *c, const SnicTable *t);
 
 /* Commands, in the file of their object */
 enum kiwi_status snic_alloc_pd_cmd(KiwiState *k, KiwiCall *c);

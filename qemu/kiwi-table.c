@@ -2,11 +2,11 @@
 /*
  * Object numbers.
  */
-#include "snic.h"
+#include "kiwi.h"
 
-void snic_table_init(SnicTable *t, uint32_t first, uint32_t max, uint16_t diag)
+void kiwi_table_init(KiwiTable *t, uint32_t first, uint32_t max, uint16_t diag)
 {
-    *t = (SnicTable) {
+    *t = (KiwiTable) {
         .first = first,
         .max = max,
         .fresh = first,
@@ -17,14 +17,14 @@ void snic_table_init(SnicTable *t, uint32_t first, uint32_t max, uint16_t diag)
     };
 }
 
-void snic_table_free(SnicTable *t)
+void kiwi_table_free(KiwiTable *t)
 {
     g_free(t->object);
     g_free(t->reuse);
     g_free(t->freed);
 }
 
-uint32_t snic_table_add(SnicState *s, SnicTable *t, void *object)
+uint32_t kiwi_table_add(KiwiState *k, KiwiTable *t, void *object)
 {
     uint32_t number;
 
@@ -39,29 +39,29 @@ uint32_t snic_table_add(SnicState *s, SnicTable *t, void *object)
     }
     t->object[number] = object;
     t->reuse[number]++;
-    KIWI(s)->diag[t->diag]++;
+    k->diag[t->diag]++;
     return number;
 }
 
-void snic_table_del(SnicState *s, SnicTable *t, uint32_t number)
+void kiwi_table_del(KiwiState *k, KiwiTable *t, uint32_t number)
 {
     t->object[number] = NULL;
     t->freed[(t->freed_head + t->freed_count) % t->max] = number;
     t->freed_count++;
-    KIWI(s)->diag[t->diag]--;
+    k->diag[t->diag]--;
 }
 
-void *snic_table_get(const SnicTable *t, uint32_t number)
+void *kiwi_table_get(const KiwiTable *t, uint32_t number)
 {
     return number < t->first + t->max ? t->object[number] : NULL;
 }
 
-bool snic_table_full(const SnicTable *t)
+bool kiwi_table_full(const KiwiTable *t)
 {
     return t->fresh == t->first + t->max && !t->freed_count;
 }
 
-uint16_t snic_table_epoch(const SnicTable *t, uint32_t number)
+uint16_t kiwi_table_epoch(const KiwiTable *t, uint32_t number)
 {
     /* Spread, so that nobody gets away with the epoch of a neighbour. */
     return t->reuse[number] + number * 0x9e37;

@@ -179,12 +179,22 @@ void g2g_stream_withdraw(G2gPeer *p, bool (*found)(G2gPdu *pdu, void *opaque),
 
 bool g2g_stream_idle(const G2gPeer *p)
 {
+    int answers = 0;
+    G2gPdu *pdu;
+
     for (int class = 0; class < G2G_CLASSES; class++) {
         if (p->stream[class].next != p->stream[class].una) {
             return false;
         }
     }
-    return !p->waiting;
+    for (int i = 0; i < G2G_TAGS; i++) {
+        answers += p->tag[i].use == G2G_TAG_ACCESS ||
+                   p->tag[i].use == G2G_TAG_BIND;
+    }
+    QSIMPLEQ_FOREACH(pdu, &p->stream[KIWI_G2G_CLASS_REQ].memory, next) {
+        answers -= pdu_op(pdu) != KIWI_G2G_TX_WRITE;    /* not asked yet */
+    }
+    return !answers;
 }
 
 /*
@@ -319,6 +329,5 @@ void g2g_stream_reset(G2gPeer *p)
         st->ack_at = G2G_NEVER;
     }
     memset(p->tag, 0, sizeof(p->tag));
-    p->waiting = 0;
     qemu_cond_broadcast(&p->s->answered);
 }

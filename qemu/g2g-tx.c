@@ -110,7 +110,6 @@ int g2g_tag_new(G2gPeer *p, G2gTagUse use, void *who)
         if (p->tag[tag].use == G2G_TAG_FREE) {
             p->tag[tag].use = use;
             p->tag[tag].who = who;
-            p->waiting++;
             return tag;
         }
     }
@@ -135,12 +134,6 @@ static bool is_unsent(G2gPdu *pdu, void *opaque)
     return u->found = true;
 }
 
-static void tag_free(G2gPeer *p, uint16_t tag)
-{
-    p->tag[tag].use = G2G_TAG_FREE;
-    p->waiting--;
-}
-
 void g2g_tag_orphan(G2gPeer *p, uint16_t tag)
 {
     Unsent u = { .tag = tag };
@@ -148,7 +141,7 @@ void g2g_tag_orphan(G2gPeer *p, uint16_t tag)
     p->tag[tag].use = G2G_TAG_ORPHAN;
     g2g_stream_withdraw(p, is_unsent, &u);
     if (u.found) {
-        tag_free(p, tag);
+        p->tag[tag].use = G2G_TAG_FREE;
     }
 }
 
@@ -188,7 +181,7 @@ static void rx_answer(G2gPeer *p, const struct kiwi_g2g_tx *tx,
         return;
     }
     if (use != G2G_TAG_FREE) {
-        tag_free(p, tag);
+        p->tag[tag].use = G2G_TAG_FREE;
     }
     if (a) {
         g2g_access_answered(p, a, tx, payload);

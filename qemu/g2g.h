@@ -201,7 +201,6 @@ struct G2gPeer {
         void *who;              /* G2gAccess or G2gWindow */
     } tag[G2G_TAGS];
     uint16_t next_tag;
-    uint32_t waiting;           /* tags in use */
     uint32_t mail_limit;        /* that it keeps for us */
     uint32_t mail_sent;         /* in this session, here and below */
     uint32_t mail_taken;        /* of these, by its host */

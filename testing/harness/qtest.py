@@ -6,7 +6,7 @@
         q.readl(pci.bar(0))
 
 The vCPU halts at its first instruction, so that virtual time runs; nothing
-else touches the devices.
+else touches the devices. A test may give it something to do.
 """
 
 import itertools
@@ -28,6 +28,7 @@ TIMEOUT = 20
 
 BIOS_SIZE = 0x10000
 HALT = b"\xfa\xf4\xeb\xfd"  # cli; hlt; jmp hlt
+JUMP = b"\xea\x00\x00\x00\xf0"     # jmp 0xf000:0
 
 CAP_EXP, CAP_MSIX = 0x10, 0x11
 
@@ -39,7 +40,8 @@ class QtestError(Exception):
 class Qtest:
     """See the module's text."""
 
-    def __init__(self, devices, arguments=(), memory="256M", log=None):
+    def __init__(self, devices, arguments=(), memory="256M", log=None, code=b""):
+        """code: real-mode instructions at 0xf0000 that the vCPU runs instead of halting."""
         self.log = pathlib.Path(log or tempfile.mkdtemp(prefix="kiwi-qtest-"))
         self._functions = {}
         self._bars = itertools.count(BARS, 1 << 40)
@@ -47,7 +49,8 @@ class Qtest:
         self._buffer = self._qmp_buffer = b""
         self.events = []
         bios = self.log / "halt.bin"
-        bios.write_bytes(b"\xf4" * (BIOS_SIZE - 16) + HALT.ljust(16, b"\xf4"))
+        first = JUMP if code else HALT
+        bios.write_bytes(code.ljust(BIOS_SIZE - 16, b"\xf4") + first.ljust(16, b"\xf4"))
         self._qtest, theirs = socket.socketpair()
         self._qmp, theirs_qmp = socket.socketpair()
         command = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64",

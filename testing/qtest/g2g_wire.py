@@ -172,7 +172,7 @@ class Other:
 def start(log, personality=abi.KIWI_G2G_SUE, props=TIMES, caps=None):
     """A machine whose die has the test on port 0; trained and routed, not yet active."""
     wire = Wire(log)
-    q = Qtest([f"kiwi-g2g,id=die0,addr={SLOT},{props},netdev0=wire"], wire.arguments, log=log)
+    q = Qtest([f"kiwi-g2g,id=die0,addr={SLOT:#x},{props},netdev0=wire"], wire.arguments, log=log)
     dev = Die(q, 0).begin(caps)
     if personality != abi.KIWI_G2G_SUE:
         dev.use_image(image(personality))

@@ -15,7 +15,7 @@ import abi
 from qtest import Qtest
 from snicdev import Snic, cmd_id, contiguous, fields, unpack
 
-SLOT = 4
+SLOT = 16       # SNICs of a test stand below
 POD = bytes.fromhex("5d0c1e7a6b484f029f3ce4d7a1b2c3d4")
 RW = abi.KIWI_ACCESS_REMOTE_READ | abi.KIWI_ACCESS_REMOTE_WRITE
 ALL = abi.KIWI_G2G_RIGHTS
@@ -47,7 +47,7 @@ def mesh(count, props=TIMES, more=(), arguments=(), **options):
                 netdevs += ["-netdev", f"hubport,id={name},hubid={hub}"]
                 links.setdefault(me, []).append(f"netdev{port_to(me, other)}={name}")
     for n in range(count):
-        devices.append(",".join([f"kiwi-g2g,id=die{n},addr={SLOT + n},serial={n + 1}", props]
+        devices.append(",".join([f"kiwi-g2g,id=die{n},addr={SLOT + n:#x},serial={n + 1}", props]
                                 + links.get(n, [])))
     return Qtest([*devices, *more], [*netdevs, *arguments], **options)
 
@@ -57,7 +57,7 @@ def switch(count, props=TIMES, more=(), arguments=(), **options):
     devices, netdevs = [], []
     for n in range(count):
         netdevs += ["-netdev", f"hubport,id=s{n},hubid=0"]
-        devices.append(f"kiwi-g2g,id=die{n},addr={SLOT + n},serial={n + 1},{props},netdev0=s{n}")
+        devices.append(f"kiwi-g2g,id=die{n},addr={SLOT + n:#x},serial={n + 1},{props},netdev0=s{n}")
     return Qtest([*devices, *more], [*netdevs, *arguments], **options)
 
 
@@ -76,8 +76,8 @@ def image(personality, version=1, size=512, flags=0, **change):
 class Die(Snic):
     """The device, and the queues by which it is driven."""
 
-    def __init__(self, q, number):
-        super().__init__(q, SLOT + number)
+    def __init__(self, q, number, slot=None, bus=0):
+        super().__init__(q, SLOT + number if slot is None else slot, bus)
         self.id = f"die{number}"
         self.accel = number
         self.aperture = self.pci.bar(abi.KIWI_BAR_APERTURE)

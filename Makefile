@@ -61,6 +61,10 @@ check: ## the static gates: compilers, sparse, coccinelle, style, ABI, texts
 bench: ## guest instructions of each operation, beside soft-RoCE's
 	@scripts/bench.sh
 
+bench-gpu: ## GPU-initiated communication against a CPU that rings, in virtual time, with plots
+	@scripts/deps.sh plots
+	@testing/bench-gpu/run.py
+
 shell: ## boot the emulated host to a prompt; VM='iommu=on topology=flat ...'
 	@scripts/shell.sh $(VM)
 
@@ -76,5 +80,5 @@ clean: ## remove what was built; the cache (KIWI_CACHE) stays
 help: ## this text
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 16
 
-.PHONY: all modules models programs demo test soak kunit check bench shell install \
+.PHONY: all modules models programs demo test soak kunit check bench bench-gpu shell install \
 	install-modules clean help

@@ -12,6 +12,7 @@ declare -A sets=(
 		mandoc shellcheck codespell'
 	[kernel]='gcc make flex bison bc libelf-dev perl kmod cpio lz4 xz-utils dpkg-dev'
 	[test]='tshark'
+	[plots]='python3-matplotlib'
 )
 
 packages=()

@@ -40,12 +40,13 @@ done
 
 # A test kernel records which lines and branches of the modules were reached.
 case $name in
-test-*) set -- CONFIG_KIWI_FW_KUNIT_TEST=m CONFIG_KIWI_SNIC_KUNIT_TEST=m CONFIG_KIWI_PLANT=m \
+test-*) set -- CONFIG_KIWI_FW_KUNIT_TEST=m CONFIG_KIWI_SNIC_KUNIT_TEST=m CONFIG_KIWI_G2G_KUNIT_TEST=m \
+	CONFIG_KIWI_PLANT=m \
 	GCOV_PROFILE=y KCOV_INSTRUMENT=y "$@" ;;
 esac
 
 # BTF would need pahole and serves nothing here.
-make -j2 --no-print-directory -C "$kernel/kdir" M="$src" CONFIG_KIWI_XPU=m \
+make -j2 --no-print-directory -C "$kernel/kdir" M="$src" CONFIG_KIWI_XPU=m CONFIG_KIWI_G2G_ROUTE_BENCH=m \
 	CONFIG_DEBUG_INFO_BTF_MODULES= W=1 "$@" modules 2>&1 | tee "$out/log" >&2
 
 rm -f "$out"/*.ko

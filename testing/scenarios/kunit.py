@@ -8,6 +8,12 @@ RESULTS = "/sys/kernel/debug/kunit"
 
 # All suites, and how many cases each has: one that is not run fails the test.
 SUITES = {
+    "kiwi_g2g": {
+        "kiwi_g2g_route_check": 24,
+        "kiwi_g2g_route_make": 15,
+        "kiwi_g2g_route_random": 1,
+        "kiwi_g2g_route_table": 7,
+    },
     "kiwi_fw": {
         "kiwi_fw_admin": 26,
         "kiwi_fw_admin_faults": 24,

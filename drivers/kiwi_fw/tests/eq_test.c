@@ -515,6 +515,7 @@ static void eq_start_number_beyond_the_last(struct kunit *test)
 
 	f->eqn_force = FAKE_EQS;
 	KUNIT_EXPECT_EQ(test, kiwi_fw_start(&f->fw), -EPROTO);
+	KUNIT_EXPECT_EQ(test, f->nr_cmds, 2);	/* caps, a queue, which cannot be named again */
 	KUNIT_EXPECT_FALSE(test, kiwi_fw_is_up(&f->fw));
 }
 

@@ -39,6 +39,7 @@ static struct table *table(struct kunit *test, const struct kiwi_fw_run *entries
 
 static const struct kiwi_fw_run entries[] = {
 	{ 0x10000, 0x3000 }, { 0x13000, 0x1000 }, { 0x20000, 0x2000 },
+	{ 0x8000, 0x1000 },
 };
 
 static void expect_runs(struct kunit *test, u64 offset, u64 length,
@@ -62,9 +63,10 @@ static void expect_runs(struct kunit *test, u64 offset, u64 length,
 
 static void mem_neighbours_are_merged(struct kunit *test)
 {
-	const struct kiwi_fw_run wanted[] = { { 0x10000, 0x4000 }, { 0x20000, 0x2000 } };
+	const struct kiwi_fw_run wanted[] = { { 0x10000, 0x4000 }, { 0x20000, 0x2000 },
+					      { 0x8000, 0x1000 } };
 
-	expect_runs(test, 0, 0x6000, wanted, 2);
+	expect_runs(test, 0, 0x7000, wanted, 3);
 }
 
 static void mem_part_in_one_entry(struct kunit *test)
@@ -101,8 +103,8 @@ static void mem_table_too_short(struct kunit *test)
 	struct table *t = table(test, entries, ARRAY_SIZE(entries));
 	struct kiwi_fw_mem mem = { };
 
-	KUNIT_EXPECT_EQ(test, kiwi_fw_mem_set_runs(&f->fw, &mem, &t->sgt, 0, 0x6001), -ERANGE);
-	KUNIT_EXPECT_EQ(test, kiwi_fw_mem_set_runs(&f->fw, &mem, &t->sgt, 0x6000, 1), -ERANGE);
+	KUNIT_EXPECT_EQ(test, kiwi_fw_mem_set_runs(&f->fw, &mem, &t->sgt, 0, 0x7001), -ERANGE);
+	KUNIT_EXPECT_EQ(test, kiwi_fw_mem_set_runs(&f->fw, &mem, &t->sgt, 0x7000, 1), -ERANGE);
 	KUNIT_EXPECT_NULL(test, mem.runs);
 }
 

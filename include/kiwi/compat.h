@@ -7,6 +7,7 @@
 #define KIWI_COMPAT_H
 
 #include <linux/dma-buf.h>
+#include <linux/dma-resv.h>
 #include <linux/eventfd.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -30,9 +31,15 @@
 #define KIWI_FOLL_LONGTERM_READ FOLL_LONGTERM
 #endif
 
+/* For exporters: newer kernels call vmap() and vunmap() with the reservation lock held. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
 #define dma_buf_vmap_unlocked dma_buf_vmap
 #define dma_buf_vunmap_unlocked dma_buf_vunmap
+#define kiwi_dmabuf_vmap_lock(dmabuf) dma_resv_lock((dmabuf)->resv, NULL)
+#define kiwi_dmabuf_vmap_unlock(dmabuf) dma_resv_unlock((dmabuf)->resv)
+#else
+#define kiwi_dmabuf_vmap_lock(dmabuf) dma_resv_assert_held((dmabuf)->resv)
+#define kiwi_dmabuf_vmap_unlock(dmabuf) dma_resv_assert_held((dmabuf)->resv)
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)

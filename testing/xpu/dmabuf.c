@@ -251,5 +251,7 @@ const struct dma_buf_ops xpu_dmabuf_ops = {
 	.begin_cpu_access = xpu_dmabuf_begin_cpu_access,
 	.end_cpu_access = xpu_dmabuf_end_cpu_access,
 	.mmap = xpu_buf_mmap,
+	.vmap = xpu_dmabuf_vmap,
+	.vunmap = xpu_dmabuf_vunmap,
 	.release = xpu_dmabuf_release,
 };

@@ -178,7 +178,8 @@ struct xpu_store {
  * @chunk: wanted size of chunks in VRAM, constant
  * @store: where the bytes are; NULL once revoked
  * @mappings: list of struct xpu_mapping
- * @pins: pins that importers, queues and kernels hold
+ * @pins: pins that importers, views, queues and kernels hold
+ * @viewed: memory that vmap() shows, referenced; NULL if there is no view
  * @moves: how often the buffer has moved
  * @fail_armed: the next mapping fails with @fail_error
  * @fail_error: positive errno; 0 for a missing table
@@ -192,6 +193,7 @@ struct xpu_buf {
 	struct xpu_store *store;
 	struct list_head mappings;
 	u32 pins;
+	struct xpu_store *viewed;
 	u32 moves;
 	bool fail_armed;
 	u32 fail_error;
@@ -320,6 +322,10 @@ extern const struct dma_buf_ops xpu_dmabuf_ops;
 /* mmap.c */
 int xpu_buf_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma);
 void xpu_buf_zap(struct xpu_buf *buf);
+
+/* vmap.c */
+int xpu_dmabuf_vmap(struct dma_buf *dmabuf, struct iosys_map *map);
+void xpu_dmabuf_vunmap(struct dma_buf *dmabuf, struct iosys_map *map);
 
 /* copy.c */
 int xpu_copy(struct xpu_device *xdev, const struct xpu_copy *copy);

@@ -25,6 +25,7 @@
  * @sgt: mapping, under the reservation lock; NULL when the exporter has taken it back
  * @length: bytes that can be reached
  * @usable: the engine has it; under exec.lock
+ * @keep: it goes on having it when the exporter has taken the page back
  */
 struct xpu_doorbell {
 	struct xpu_device *xdev;
@@ -36,14 +37,13 @@ struct xpu_doorbell {
 	struct sg_table *sgt;
 	u32 length;
 	bool usable;
+	bool keep;
 };
 
-/* In the engine first: nothing is written to the page once it is unmapped. */
-static void xpu_doorbell_unmap(struct xpu_doorbell *doorbell)
+static void xpu_doorbell_withdraw(struct xpu_doorbell *doorbell)
 {
 	struct xpu_exec *exec = &doorbell->xdev->exec;
 
-	dma_resv_assert_held(doorbell->dmabuf->resv);
 	mutex_lock(&exec->lock);
 	if (doorbell->usable && !exec->stopped) {
 		writel(0, exec->regs + XPU_REG_EX_DB_LENGTH(doorbell->number));
@@ -51,14 +51,31 @@ static void xpu_doorbell_unmap(struct xpu_doorbell *doorbell)
 	}
 	doorbell->usable = false;
 	mutex_unlock(&exec->lock);
+}
+
+static void xpu_doorbell_give_back(struct xpu_doorbell *doorbell)
+{
+	dma_resv_assert_held(doorbell->dmabuf->resv);
 	if (doorbell->sgt)
 		dma_buf_unmap_attachment(doorbell->attach, doorbell->sgt, DMA_FROM_DEVICE);
 	doorbell->sgt = NULL;
 }
 
+/* In the engine first: nothing is written to the page once it is unmapped. */
+static void xpu_doorbell_unmap(struct xpu_doorbell *doorbell)
+{
+	xpu_doorbell_withdraw(doorbell);
+	xpu_doorbell_give_back(doorbell);
+}
+
 static void xpu_doorbell_invalidate(struct dma_buf_attachment *attach)
 {
-	xpu_doorbell_unmap(attach->importer_priv);
+	struct xpu_doorbell *doorbell = attach->importer_priv;
+
+	if (doorbell->keep)
+		xpu_doorbell_give_back(doorbell);
+	else
+		xpu_doorbell_unmap(doorbell);
 }
 
 static const struct dma_buf_attach_ops xpu_doorbell_ops = {
@@ -147,6 +164,7 @@ static int xpu_doorbell_create(struct xpu_file *file, struct xpu_doorbell_import
 		return -ENOMEM;
 	doorbell->xdev = file->xdev;
 	doorbell->file = file;
+	doorbell->keep = import->flags & XPU_DOORBELL_KEEP;
 	doorbell->dmabuf = dma_buf_get(import->fd);
 	if (IS_ERR(doorbell->dmabuf)) {
 		ret = PTR_ERR(doorbell->dmabuf);
@@ -184,7 +202,7 @@ int xpu_doorbell_import(struct xpu_file *file, struct xpu_doorbell_import *impor
 	struct xpu_exec *exec = &file->xdev->exec;
 	int ret;
 
-	if (import->flags)
+	if (import->flags & ~XPU_DOORBELL_KEEP)
 		return -EINVAL;
 	mutex_lock(&exec->import_lock);
 	ret = xpu_doorbell_create(file, import);

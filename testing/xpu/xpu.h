@@ -36,6 +36,8 @@ int xpu_read(int xpu, void *dst, int src, uint64_t src_offset, uint64_t length);
 
 /* A window that kernels may write to; the number of it, which xpu_doorbell_release() takes. */
 int xpu_doorbell_import(int xpu, int dmabuf, uint64_t *length);
+/* The same for tests of exporters: see XPU_DOORBELL_KEEP. */
+int xpu_doorbell_keep(int xpu, int dmabuf, uint64_t *length);
 int xpu_doorbell_release(int xpu, unsigned int doorbell);
 
 /* The number of the queue, which commands name; add->size is set here. */

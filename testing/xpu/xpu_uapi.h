@@ -236,10 +236,14 @@ struct xpu_fail_next_map {
 	__u32 error;
 };
 
+/* flags of XPU_DOORBELL_IMPORT */
+#define XPU_DOORBELL_KEEP	0x00000001U	/* for tests of exporters: write on when revoked */
+
 /**
  * struct xpu_doorbell_import - XPU_DOORBELL_IMPORT: a window that kernels may write to
  * @size: sizeof(struct xpu_doorbell_import)
- * @flags: 0
+ * @flags: XPU_DOORBELL_KEEP: the engine keeps the bus address when the exporter takes the page
+ *	back, as a GPU does whose driver took it from page tables and is told nothing
  * @fd: DMA-buf of a network device; it must stay in the device for this peer
  * @doorbell: out: number
  * @length: out: bytes that can be reached

@@ -109,9 +109,11 @@ int xpu_read(int xpu, void *dst, int src, uint64_t src_offset, uint64_t length)
 	return xpu_copy(xpu, 0, (uintptr_t)dst, src, src_offset, length, XPU_COPY_DST_USER);
 }
 
-int xpu_doorbell_import(int xpu, int dmabuf, uint64_t *length)
+static int xpu_doorbell(int xpu, int dmabuf, uint32_t flags, uint64_t *length)
 {
-	struct xpu_doorbell_import import = { .size = sizeof(import), .fd = dmabuf };
+	struct xpu_doorbell_import import = {
+		.size = sizeof(import), .flags = flags, .fd = dmabuf,
+	};
 	int ret = xpu_ioctl(xpu, XPU_DOORBELL_IMPORT, &import);
 
 	if (ret)
@@ -119,6 +121,16 @@ int xpu_doorbell_import(int xpu, int dmabuf, uint64_t *length)
 	if (length)
 		*length = import.length;
 	return import.doorbell;
+}
+
+int xpu_doorbell_import(int xpu, int dmabuf, uint64_t *length)
+{
+	return xpu_doorbell(xpu, dmabuf, 0, length);
+}
+
+int xpu_doorbell_keep(int xpu, int dmabuf, uint64_t *length)
+{
+	return xpu_doorbell(xpu, dmabuf, XPU_DOORBELL_KEEP, length);
 }
 
 static int xpu_object(int xpu, unsigned long cmd, uint32_t number)

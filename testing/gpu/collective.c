@@ -2,6 +2,7 @@
 /* Among several ranks: all to all, and the two exchanges of a mixture of experts. */
 #include <string.h>
 
+#include "exchange.h"
 #include "gpu-test.h"
 #include "world.h"
 
@@ -11,52 +12,6 @@
 #define RECEIVE	262144UL
 
 static struct world w;
-
-static struct xpu_peer *table_at(struct rank *r, uint64_t offset)
-{
-	return (struct xpu_peer *)(r->mem + offset);
-}
-
-/* What each peer gets goes to the same places of its memory. */
-static void fill_table(struct rank *r, uint64_t table, uint64_t to, uint64_t signal)
-{
-	unsigned int s;
-
-	for (s = 0; s < w.config.ranks; s++) {
-		const struct rank *peer = &w.rank[s];
-
-		table_at(r, table)[s] = (struct xpu_peer) { .queue = XPU_PEER_NONE };
-		if (s == r->number)
-			continue;
-		table_at(r, table)[s] = (struct xpu_peer) {
-			.queue = link_of(&w, r->number, s, 0)->queue,
-			.raddr = iova(peer, to), .rkey = peer->mr->key,
-			.sig_raddr = iova(peer, signal), .sig_rkey = peer->mr->key,
-		};
-	}
-}
-
-static uint32_t add_quiet(struct rank *r, uint32_t count)
-{
-	unsigned int s;
-
-	for (s = 0; s < w.config.ranks; s++) {
-		if (s != r->number)
-			r->cmd[count++] = quiet(link_of(&w, r->number, s, 0));
-	}
-	return count;
-}
-
-static void run_all(const uint32_t *count)
-{
-	uint32_t kernel[RANKS_MAX];
-	unsigned int r;
-
-	for (r = 0; r < w.config.ranks; r++)
-		kernel[r] = begin(&w.rank[r], count[r], 1);
-	for (r = 0; r < w.config.ranks; r++)
-		done(&w.rank[r], kernel[r]);
-}
 
 static uint64_t doorbells(void)
 {
@@ -69,47 +24,6 @@ static uint64_t doorbells(void)
 
 /* All to all ------------------------------------------------------------------ */
 
-static void exchange(uint32_t size, uint8_t flags)
-{
-	const unsigned int n = w.config.ranks;
-	uint32_t count[RANKS_MAX];
-	unsigned int r, s;
-
-	for (r = 0; r < n; r++) {
-		struct rank *me = &w.rank[r];
-
-		scramble(me->mem + SEND, n * size);
-		memset(me->mem + RECEIVE, 0, n * size);
-		memset(me->mem + SIGNALS, 0, 8 * n);
-		fill_table(me, TABLE, RECEIVE + r * size,
-			   SIGNALS + (flags & XPU_CMD_ADD ? 0 : 8 * r));
-		me->cmd[0] = (struct xpu_cmd) {
-			.op = XPU_OP_ALLTOALL, .flags = flags, .offset = TABLE, .count = n,
-			.value = 1, .laddr = iova(me, SEND), .lkey = me->mr->key, .length = size,
-			.sig_laddr = flags & XPU_CMD_ADD ? iova(me, SIGNALS + 1024) : 0,
-		};
-		if (flags & XPU_CMD_ADD) {
-			me->cmd[1] = wait_for(SIGNALS, n - 1);
-		} else {
-			*word_at(me, SIGNALS + 8 * r) = 1;	/* from itself nothing comes */
-			me->cmd[1] = wait_for(SIGNALS, 1);
-			me->cmd[1].count = n;
-		}
-		count[r] = add_quiet(me, 2);
-	}
-	run_all(count);
-	for (r = 0; r < n; r++) {
-		for (s = 0; s < n; s++) {
-			uint8_t *got = w.rank[r].mem + RECEIVE + s * size;
-
-			if (s != r)
-				CHECK(!memcmp(got, w.rank[s].mem + SEND + r * size, size));
-			else
-				CHECK(!got[0] && !memcmp(got, got + 1, size - 1));
-		}
-	}
-}
-
 static void alltoall(unsigned int ranks, uint8_t flags)
 {
 	static const uint32_t sizes[] = { 8, 1024, 10000 };
@@ -119,7 +33,9 @@ static void alltoall(unsigned int ranks, uint8_t flags)
 	world_make(&w, &(struct world_config) { .ranks = ranks });
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		before = doorbells();
-		exchange(sizes[i], flags);
+		exchange_prepare(&w, sizes[i], flags);
+		exchange_run(&w);
+		exchange_check(&w, sizes[i]);
 		EQUAL(doorbells() - before, ranks * (ranks - 1));
 	}
 }
@@ -199,9 +115,9 @@ static void prepare_moe(struct rank *r)
 	scramble(r->mem + SEND, TOKENS * ROW);
 	for (t = 0; t < TOKENS; t++)
 		memcpy(r->mem + SEND + t * ROW, &t, 4);
-	fill_table(r, TABLE, RECEIVE + r->number * EACH * CAPACITY * ROW,
+	fill_table(&w, r, TABLE, RECEIVE + r->number * EACH * CAPACITY * ROW,
 		   ARRIVED + 8 * r->number * EACH);
-	fill_table(r, TABLE + 512, BACK, RETURNED);
+	fill_table(&w, r, TABLE + 512, BACK, RETURNED);
 	moe[0] = shape;
 	moe[0].laddr = iova(r, SEND);
 	moe[0].table = TABLE;
@@ -228,7 +144,7 @@ static uint32_t moe_commands(struct rank *r, uint8_t flags)
 	};
 	r->cmd[3] = wait_for(RETURNED, 1);
 	r->cmd[3].count = EXPERTS;
-	return add_quiet(r, 4);
+	return add_quiet(&w, r, 4);
 }
 
 /* The rows of source @s for an expert, in the order of its tokens, and zero behind them. */
@@ -272,7 +188,7 @@ static void experts(uint8_t flags)
 		count[r] = moe_commands(&w.rank[r], flags);
 	}
 	before = doorbells();
-	run_all(count);
+	run_all(&w, count);
 	if (flags & XPU_CMD_MERGE)
 		EQUAL(doorbells() - before, 2 * PEERS * (PEERS - 1));
 	for (r = 0; r < PEERS; r++) {

@@ -6,5 +6,8 @@
 
 extern const struct test pair_tests[];
 extern const struct test collective_tests[];
+extern const struct test error_tests[];
+extern const struct test proxy_tests[];
+extern const struct test late_tests[];
 
 #endif /* GPU_TEST_H */

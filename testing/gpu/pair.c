@@ -294,6 +294,12 @@ static void untouched(void)
 	EQUAL(outcome(a, begin(a, 1, 1)).fault, XPU_FAULT_TIMEOUT);
 }
 
+/* Who was handed the files needs no privileges. */
+static void unprivileged(void)
+{
+	put_sizes((struct world_config) { .unprivileged = true, .errors = true });
+}
+
 /* What the peer refuses ends the kernel with the status of the completion. */
 static void refused(void)
 {
@@ -326,6 +332,7 @@ const struct test pair_tests[] = {
 	{ "atomics", atomics },
 	{ "threads", threads },
 	{ "untouched", untouched },
+	{ "unprivileged", unprivileged },
 	{ "refused", refused },
 	{ NULL, NULL }
 };

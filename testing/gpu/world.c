@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "adopt.h"
@@ -9,6 +10,7 @@
 #define UNITS		64
 #define CQ_ENTRIES	16
 #define LIST_BYTES	(XPU_CMD_BYTES * 8192UL)
+#define PROXY		(RANK_BYTES - LINKS_MAX * 8)	/* words for the proxy */
 #define ACK_TIMEOUT	18	/* the machine may stand still for a while */
 
 static void must(int rc, const char *what)
@@ -74,7 +76,7 @@ static void make_memory(struct rank *r, const struct world_config *config)
 
 /* Queues ----------------------------------------------------------------------- */
 
-static void make_page(struct rank *r, struct page *page)
+static void make_page(struct rank *r, struct page *page, const struct world_config *config)
 {
 	struct kiwi_snic_doorbell_export e;
 	uint64_t length;
@@ -83,7 +85,8 @@ static void make_page(struct rank *r, struct page *page)
 	must(kiwi_doorbell_alloc(r->nic, 0, &page->db), "doorbell");
 	must(kiwi_doorbell_export(page->db, &e), "export");
 	page->fd = e.fd;
-	number = xpu_doorbell_import(r->xpu, e.fd, &length);
+	number = config->keep_pages ? xpu_doorbell_keep(r->xpu, e.fd, &length) :
+				      xpu_doorbell_import(r->xpu, e.fd, &length);
 	must(number, "import of a doorbell");
 	EQUAL(length, e.length);
 	page->number = number;
@@ -127,7 +130,7 @@ void link_make(struct rank *r, struct link *l, unsigned int place,
 {
 	l->at = place * link_bytes(config);
 	if (config->own_pages)
-		make_page(r, &l->page);
+		make_page(r, &l->page, config);
 	else
 		l->page = r->page;
 	link_cq(r, l, config);
@@ -135,10 +138,11 @@ void link_make(struct rank *r, struct link *l, unsigned int place,
 }
 
 /* By the descriptors alone. */
-void link_adopt(struct rank *r, struct link *l)
+void link_adopt(struct rank *r, struct link *l, const struct world_config *config)
 {
 	struct kiwi_snic_queue_query sq, cq;
-	const struct gpu_queue queue = {
+	const uint64_t word = PROXY + 8 * (l - r->link);
+	struct gpu_queue queue = {
 		.sq = &sq, .cq = &cq,
 		.sq_buf = r->rings, .record_buf = r->rings, .cq_buf = r->rings,
 		.error.fd = r->errors, .proxy.fd = -1,
@@ -146,11 +150,18 @@ void link_adopt(struct rank *r, struct link *l)
 	};
 	int number;
 
+	if (config->proxy)
+		queue.proxy = (struct xpu_mem) { .fd = r->data, .offset = word };
 	must(kiwi_queue_query(r->nic, l->qp->id, KIWI_QUEUE_SQ, &sq), "descriptor");
 	must(kiwi_queue_query(r->nic, l->cq->id, KIWI_QUEUE_CQ, &cq), "descriptor");
 	number = gpu_adopt(r->xpu, &queue);
 	must(number, "queue");
 	l->queue = number;
+	if (config->proxy) {
+		must(kiwi_proxy_init(&r->proxy[r->proxies], &sq, l->page.db, word_at(r, word)),
+		     "proxy");
+		__atomic_store_n(&r->proxies, r->proxies + 1, __ATOMIC_RELEASE);
+	}
 }
 
 void link_connect(struct rank *r, struct link *l, const struct rank *peer,
@@ -170,9 +181,26 @@ void link_connect(struct rank *r, struct link *l, const struct rank *peer,
 	must(kiwi_qp_connect(l->qp, &c), "connect");
 }
 
+void link_drop(struct link *l, const struct world_config *config)
+{
+	must(kiwi_qp_destroy(l->qp), "destroy a QP");
+	must(kiwi_cq_destroy(l->cq), "destroy a CQ");
+	if (config->own_pages)
+		must(kiwi_doorbell_free(l->page.db), "destroy a doorbell");
+}
+
+void link_forget(struct rank *r, struct link *l, const struct world_config *config)
+{
+	must(xpu_queue_remove(r->xpu, l->queue), "remove a queue");
+	if (!config->own_pages)
+		return;
+	must(xpu_doorbell_release(r->xpu, l->page.number), "release a doorbell");
+	close(l->page.fd);
+}
+
 /* World ------------------------------------------------------------------------ */
 
-void rank_make(struct rank *r, unsigned int number, const struct world_config *config)
+void rank_open(struct rank *r, unsigned int number)
 {
 	const char *const nic[] = { "snic0", "snic1" };
 
@@ -180,13 +208,17 @@ void rank_make(struct rank *r, unsigned int number, const struct world_config *c
 	must(kiwi_open(nic[number % 2], &r->nic), "open");
 	r->xpu = xpu_open(number % 2);
 	must(r->xpu, "open of an xpu");
+}
+
+void rank_make(struct rank *r, const struct world_config *config)
+{
 	must(kiwi_pd_alloc(r->nic, &r->pd), "PD");
 	r->errors = -1;
 	if (config->errors)
 		make_errors(r);
 	make_memory(r, config);
 	if (!config->own_pages)
-		make_page(r, &r->page);
+		make_page(r, &r->page, config);
 }
 
 struct link *link_of(struct world *w, unsigned int from, unsigned int to, unsigned int n)
@@ -208,8 +240,12 @@ void world_make(struct world *w, const struct world_config *config)
 	if (!config->units)
 		w->config.units = UNITS;
 	links = (config->ranks - 1) * w->config.links;
+	for (a = 0; a < config->ranks; a++)
+		rank_open(&w->rank[a], a);
+	if (config->unprivileged)
+		drop_privileges();
 	for (a = 0; a < config->ranks; a++) {
-		rank_make(&w->rank[a], a, &w->config);
+		rank_make(&w->rank[a], &w->config);
 		for (n = 0; n < links; n++)
 			link_make(&w->rank[a], &w->rank[a].link[n], n, &w->config);
 	}
@@ -220,7 +256,7 @@ void world_make(struct world *w, const struct world_config *config)
 					     link_of(w, b, a, n), &w->config);
 		}
 		for (n = 0; n < links; n++)
-			link_adopt(&w->rank[a], &w->rank[a].link[n]);
+			link_adopt(&w->rank[a], &w->rank[a].link[n], &w->config);
 	}
 }
 
@@ -318,6 +354,14 @@ void run_list(struct rank *r, const struct xpu_cmd *cmd, uint32_t count)
 {
 	memcpy(r->cmd, cmd, count * sizeof(*cmd));
 	done(r, begin(r, count, 1));
+}
+
+double uptime(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
 void scramble(void *at, size_t length)

@@ -6,7 +6,7 @@
 #ifndef GPU_WORLD_H
 #define GPU_WORLD_H
 
-#include <kiwi/kiwi.h>
+#include <kiwi/proxy.h>
 #include <snic-test.h>
 #include <xpu.h>
 
@@ -23,8 +23,11 @@
  * @links: queue pairs from each rank to each other one; 0 is 1
  * @units: of a send queue; 0 is 64
  * @own_pages: a doorbell page for each queue, not for each rank
+ * @keep_pages: the accelerator keeps ringing where a page was
  * @no_record: the doorbell tells the index
  * @phase: completion queues of several entries, not collapsed ones
+ * @proxy: the CPU rings: kiwi_proxy_poll() of the rank's
+ * @unprivileged: all but the opening is done as a user without privileges
  * @errors: each rank has an error page in its accelerator's memory
  * @ack_timeout: as that of struct kiwi_connect; 0 is 18, a second
  */
@@ -33,8 +36,11 @@ struct world_config {
 	unsigned int links;
 	uint32_t units;
 	bool own_pages;
+	bool keep_pages;
 	bool no_record;
 	bool phase;
+	bool proxy;
+	bool unprivileged;
 	bool errors;
 	uint8_t ack_timeout;
 };
@@ -67,6 +73,8 @@ struct rank {
 	const volatile struct kiwi_error_page *error;	/* and of @errors */
 	struct page page;
 	struct link link[LINKS_MAX];
+	struct kiwi_proxy proxy[LINKS_MAX];
+	unsigned int proxies;	/* grows while a thread polls them */
 };
 
 struct world {
@@ -77,12 +85,17 @@ struct world {
 void world_make(struct world *w, const struct world_config *config);
 
 /* In parts: the config is as that of a world. */
-void rank_make(struct rank *r, unsigned int number, const struct world_config *config);
+void rank_open(struct rank *r, unsigned int number);
+void rank_make(struct rank *r, const struct world_config *config);
 void link_make(struct rank *r, struct link *l, unsigned int place,
 	       const struct world_config *config);
 void link_connect(struct rank *r, struct link *l, const struct rank *peer,
 		  const struct link *other, const struct world_config *config);
-void link_adopt(struct rank *r, struct link *l);
+void link_adopt(struct rank *r, struct link *l, const struct world_config *config);
+/* The QP and what is its alone of the SNIC; the accelerator's queue stays. */
+void link_drop(struct link *l, const struct world_config *config);
+/* The accelerator's queue, and its doorbell. */
+void link_forget(struct rank *r, struct link *l, const struct world_config *config);
 
 /* The n-th link from rank @from to rank @to. */
 struct link *link_of(struct world *w, unsigned int from, unsigned int to, unsigned int n);
@@ -112,6 +125,9 @@ uint32_t begin_list(struct rank *r, int list, uint32_t count, uint32_t threads);
 struct xpu_wait outcome(struct rank *r, uint32_t kernel);
 void done(struct rank *r, uint32_t kernel);
 void run_list(struct rank *r, const struct xpu_cmd *cmd, uint32_t count);
+
+/* In seconds, as /proc/uptime. */
+double uptime(void);
 
 /* Bytes that are the same in each run. */
 void scramble(void *at, size_t length);

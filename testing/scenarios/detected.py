@@ -11,8 +11,8 @@ KERNEL = "test-6.12"
 AGAIN = ("hostile.start ioctl.all ioctl.destroy-refused ioctl.revoke-refused ioctl.dead "
          "ioctl.sysfs lifetime.reset memory.closed userspace.gone xpu.selftest").split()
 if "KIWI_SOAK" in os.environ:
-    AGAIN += ("hostile.replies ioctl.bad-replies ioctl.aer lifetime.link userspace.kiwictl-set "
-              "xpu.unbind").split()
+    AGAIN += ("gpu.all gpu.late hostile.replies ioctl.bad-replies ioctl.aer lifetime.link "
+              "userspace.kiwictl-set xpu.unbind").split()
 
 
 def _register(name):

@@ -655,6 +655,11 @@ struct kiwi_snic_queue_query {
  * Words are in the byte order of the CPU, each written with one store. That of a queue stays
  * until the queue is destroyed, and is 0 then. They tell what no completion does: an error
  * that a completion reports is in no word.
+ *
+ * How soon: when a device is removed or reset in order, or the file is closed, before its
+ * queues and doorbells end. Otherwise as soon as the device tells, and even if that is lost within
+ * a second, or a heartbeat of the device where that takes longer; a device that
+ * hangs is found out within four times as long.
  */
 struct kiwi_error_page {
 	__u32 device;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # initramfs.sh KERNEL [--with rdma]: packs build/KERNEL/initramfs.img from
-# busybox, the distribution's modules, our modules and the programs of build/bin.
+# busybox and strace, the distribution's modules, our modules and the programs of build/bin.
 # With the rdma layer (rdma-core, perftest and iproute2 as Debian ships them) the
 # file is initramfs-rdma.img. Prints the file's path.
 
@@ -44,7 +44,7 @@ libraries() { # PROGRAM...: the shared objects they need, from the host
 
 add_programs() { # TREE
 	local file lib
-	for file in "$top"/build/bin/*; do
+	for file in "$top"/build/bin/* /usr/bin/strace; do
 		[ -f "$file" ] || continue
 		cp -L "$file" "$1/usr/bin/"
 		while read -r lib; do

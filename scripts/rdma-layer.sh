@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Prints a folder with layer.cpio.lz4: rdma-core's libraries and tools, perftest,
-# iproute2 and strace as Debian ships them, for interoperation with soft-RoCE.
+# iproute2 as Debian ships them, for interoperation with soft-RoCE.
 
 . "$(dirname "$0")/lib.sh"
 
 packages=(ibverbs-utils libibverbs1 ibverbs-providers librdmacm1 rdmacm-utils
-	libibumad3 perftest iproute2 strace libunwind8 libnl-3-200 libnl-route-3-200
+	libibumad3 perftest iproute2 libnl-3-200 libnl-route-3-200
 	libpci3 libmnl0
 	libelf1 libcap2 libbpf1 libbsd0 libmd0 libtirpc3 libselinux1 libpcre2-8-0
 	libdb5.3 libudev1 zlib1g libkmod2 liblzma5 libzstd1 libssl3 libxtables12

@@ -15,17 +15,23 @@ PATTERNS = [
     {"op": "send", "mem": "gpu:xpu0", "peer": "host", "size": "4K"},
     {"op": "atomic", "mem": "host", "peer": "gpu:xpu1", "size": "8"},
 ]
+# Each processor hands in what it has counted; then the difference is how many there are.
+PINNED = ("echo 1 >/proc/sys/vm/stat_refresh; awk '/^nr_foll_pin_acquired/ { n += $2 } "
+          "/^nr_foll_pin_released/ { n -= $2 } END { print n }' /proc/vmstat")
 
 
 @end_check
 def nothing_left(vm):
-    """With the driver gone no device holds an object, whatever the scenario did."""
+    """With the driver gone no device holds an object and no memory, whatever the scenario did."""
     if not audit.snics(vm):
         return []
     if vm.run("grep -q ^kiwi_snic /proc/modules")[0] == 0:
         rc, text = vm.run("rmmod kiwi_snic", timeout=120)
         if rc:
             return [f"kiwi_snic does not unload: {text.strip()}"]
+    pinned = int(vm.sh(PINNED))
+    if pinned:
+        return [f"{pinned} pages are still pinned"]
     return [f"{device} still holds {audit.live(vm, device)}"
             for device in audit.snics(vm) if audit.live(vm, device)]
 

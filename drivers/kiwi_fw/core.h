@@ -95,6 +95,7 @@ struct kiwi_fw_eq {
  * struct kiwi_fw - one device
  * @pdev: the function
  * @part: KIWI_PART_*
+ * @bars: that are reserved, 1 << BAR
  * @ops: the part's driver
  * @priv: of @ops
  * @bar: registers, as mapped
@@ -126,6 +127,7 @@ struct kiwi_fw_eq {
 struct kiwi_fw {
 	struct pci_dev *pdev;
 	u32 part;
+	int bars;
 	const struct kiwi_fw_ops *ops;
 	void *priv;
 	void __iomem *bar;

@@ -159,6 +159,21 @@ static int kiwi_fw_check_bar(struct pci_dev *pdev, int bar, u64 min)
 	return 0;
 }
 
+/* The part's own BARs are mapped by its driver: here it matters only that they are there. */
+static int kiwi_fw_check_bars(struct kiwi_fw *fw)
+{
+	unsigned long bars = fw->bars & ~BIT(KIWI_BAR_REGS);
+	unsigned int bar;
+	int ret;
+
+	ret = kiwi_fw_check_bar(fw->pdev, KIWI_BAR_REGS, KIWI_BAR_REGS_SIZE);
+	for_each_set_bit(bar, &bars, PCI_STD_NUM_BARS) {
+		if (!ret)
+			ret = kiwi_fw_check_bar(fw->pdev, bar, 1);
+	}
+	return ret;
+}
+
 static int kiwi_fw_map(struct kiwi_fw *fw)
 {
 	struct pci_dev *pdev = fw->pdev;
@@ -167,12 +182,10 @@ static int kiwi_fw_map(struct kiwi_fw *fw)
 	ret = pci_enable_device_mem(pdev);
 	if (ret)
 		return ret;
-	ret = kiwi_fw_check_bar(pdev, KIWI_BAR_REGS, KIWI_BAR_REGS_SIZE);
-	if (!ret)
-		ret = kiwi_fw_check_bar(pdev, KIWI_BAR_DOORBELL, 1);
+	ret = kiwi_fw_check_bars(fw);
 	if (ret)
 		goto err_disable;
-	ret = pci_request_selected_regions(pdev, KIWI_FW_BARS, dev_driver_string(&pdev->dev));
+	ret = pci_request_selected_regions(pdev, fw->bars, dev_driver_string(&pdev->dev));
 	if (ret)
 		goto err_disable;
 	fw->bar = pci_ioremap_bar(pdev, KIWI_BAR_REGS);
@@ -184,7 +197,7 @@ static int kiwi_fw_map(struct kiwi_fw *fw)
 	return 0;
 
 err_release:
-	pci_release_selected_regions(pdev, KIWI_FW_BARS);
+	pci_release_selected_regions(pdev, fw->bars);
 err_disable:
 	pci_disable_device(pdev);
 	return ret;
@@ -193,7 +206,7 @@ err_disable:
 static void kiwi_fw_unmap(struct kiwi_fw *fw)
 {
 	iounmap(fw->bar);
-	pci_release_selected_regions(fw->pdev, KIWI_FW_BARS);
+	pci_release_selected_regions(fw->pdev, fw->bars);
 	pci_disable_device(fw->pdev);
 }
 
@@ -251,6 +264,7 @@ struct kiwi_fw *kiwi_fw_create(struct pci_dev *pdev, u32 part, const struct kiwi
 		return ERR_PTR(-ENOMEM);
 	fw->pdev = pdev;
 	fw->part = part;
+	fw->bars = KIWI_FW_BARS | ops->bars;
 	fw->ops = ops;
 	fw->priv = priv;
 	fw->iommu = kiwi_fw_translating_domain(&pdev->dev);

@@ -75,12 +75,18 @@ static bool kiwi_fw_async_pop(struct kiwi_fw_eq *eq, struct kiwi_eqe *eqe)
 	return popped;
 }
 
+static bool kiwi_fw_async_known(struct kiwi_fw *fw, u8 type)
+{
+	return (type > KIWI_EV_COMPLETION && type < KIWI_EV_COUNT) ||
+	       (type >= KIWI_EV_PART && type < fw->ops->events_end);
+}
+
 static void kiwi_fw_async_event(struct kiwi_fw_eq *eq, const struct kiwi_eqe *eqe)
 {
 	struct kiwi_fw *fw = eq->fw;
 	bool lost;
 
-	if (eqe->type <= KIWI_EV_COMPLETION || eqe->type >= KIWI_EV_COUNT) {
+	if (!kiwi_fw_async_known(fw, eqe->type)) {
 		kiwi_fw_count(fw, KIWI_FW_UNKNOWN_EVENTS);
 		return;
 	}

@@ -50,9 +50,11 @@ struct kiwi_fw_identity {
 /**
  * struct kiwi_fw_ops - what a part's driver is told, and what it knows
  * @caps: capability bits of the part, 32..63, that the driver understands
- * @event: an asynchronous event, type checked and below KIWI_EV_COUNT; process
- *	context (a worker of kiwi_fw or a caller of kiwi_fw_sync_events()); takes no lock but
- *	spinlocks and issues no command; @lost is set when events were lost before this one
+ * @bars: of the part's own, 1 << BAR, to be reserved for it
+ * @events_end: types of the part's own events are from KIWI_EV_PART on and below this
+ * @event: an asynchronous event of a known type; process context (a worker of
+ *	kiwi_fw or a caller of kiwi_fw_sync_events()); takes no lock but spinlocks and issues no
+ *	command; @lost is set when events were lost before this one
  * @down: the device can no longer be used: it vanished, died or broke the ABI. Called at most
  *	once per start, process context, from a worker of kiwi_fw; no command works from
  *	here on and the device no longer reaches memory. Objects of the device are gone or
@@ -63,6 +65,8 @@ struct kiwi_fw_identity {
  */
 struct kiwi_fw_ops {
 	u64 caps;
+	int bars;
+	u8 events_end;
 	void (*event)(void *priv, const struct kiwi_eqe *eqe, bool lost);
 	void (*down)(void *priv, enum kiwi_reset_reason reason);
 };

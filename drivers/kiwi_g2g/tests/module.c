@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/module.h>
 
-MODULE_DESCRIPTION("KUnit suites of the Kiwi G2G driver");
+#include <kiwi/compat.h>
+
+MODULE_DESCRIPTION("KUnit suites of the Kiwi G2G IO die driver");
 MODULE_AUTHOR("Kiwi driver maintainers");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS("DMA_BUF");

@@ -8,12 +8,6 @@ RESULTS = "/sys/kernel/debug/kunit"
 
 # All suites, and how many cases each has: one that is not run fails the test.
 SUITES = {
-    "kiwi_g2g": {
-        "kiwi_g2g_route_check": 24,
-        "kiwi_g2g_route_make": 15,
-        "kiwi_g2g_route_random": 1,
-        "kiwi_g2g_route_table": 7,
-    },
     "kiwi_fw": {
         "kiwi_fw_admin": 26,
         "kiwi_fw_admin_faults": 24,
@@ -26,6 +20,20 @@ SUITES = {
         "kiwi_fw_mem": 12,
         "kiwi_fw_pbl": 7,
         "kiwi_fw_pbl_layout": 22,
+    },
+    "kiwi_g2g": {
+        "kiwi_g2g_aperture": 7,
+        "kiwi_g2g_caps": 12,
+        "kiwi_g2g_export": 16,
+        "kiwi_g2g_fabric": 18,
+        "kiwi_g2g_image": 8,
+        "kiwi_g2g_ioctl": 9,
+        "kiwi_g2g_route_check": 24,
+        "kiwi_g2g_route_make": 15,
+        "kiwi_g2g_route_random": 1,
+        "kiwi_g2g_route_table": 7,
+        "kiwi_g2g_stage": 6,
+        "kiwi_g2g_window": 16,
     },
     "kiwi_snic": {
         "kiwi_snic_abi": 13,

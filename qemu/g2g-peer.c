@@ -33,6 +33,7 @@ G2gPeer *g2g_peer_need(G2gState *s, uint16_t accel)
         p = g_new0(G2gPeer, 1);
         p->s = s;
         p->accel = accel;
+        p->shot = g_hash_table_new(NULL, NULL);
         for (int i = 0; i < G2G_CLASSES; i++) {
             QSIMPLEQ_INIT(&p->stream[i].unacked);
             QSIMPLEQ_INIT(&p->stream[i].control);
@@ -367,6 +368,7 @@ void g2g_peer_reset(G2gState *s)
     for (unsigned i = 0; i < s->accels; i++) {
         if (s->peer[i]) {
             g2g_stream_reset(s->peer[i]);
+            g_hash_table_destroy(s->peer[i]->shot);
             g_free(s->peer[i]);
             s->peer[i] = NULL;
         }

@@ -7,13 +7,12 @@
 
 #define ACK_PDUS        16
 #define ACK_NS          (1 * SCALE_MS)
-#define RESEND_NS_MAX   (20 * SCALE_MS)
 /* With so many answers that wait for their turn, requests are taken later. */
 #define BACKLOG_MAX     1024
 
 static int64_t resend_ns(const G2gPeer *p)
 {
-    return MIN(p->s->peer_ms * SCALE_MS / 16, RESEND_NS_MAX);
+    return MIN(p->s->peer_ms / 8, p->s->resend_ms) * SCALE_MS;
 }
 
 static uint8_t op_class(uint8_t op)
@@ -329,5 +328,6 @@ void g2g_stream_reset(G2gPeer *p)
         st->ack_at = G2G_NEVER;
     }
     memset(p->tag, 0, sizeof(p->tag));
+    g_hash_table_remove_all(p->shot);
     qemu_cond_broadcast(&p->s->answered);
 }

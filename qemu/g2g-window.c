@@ -114,7 +114,12 @@ uint32_t g2g_window_count(G2gState *s, uint16_t accel)
 void g2g_window_bound(G2gPeer *p, G2gWindow *w, uint8_t status,
                       const struct kiwi_g2g_tx_bound *bound)
 {
-    if (status == KIWI_G2G_ST_OK) {
+    if (status == KIWI_G2G_ST_OK &&
+        g_hash_table_contains(p->shot, GUINT_TO_POINTER(
+                                           le32_to_cpu(bound->key)))) {
+        w->state = KIWI_G2G_WINDOW_DEAD;
+        w->reason = KIWI_G2G_WHY_REVOKED;
+    } else if (status == KIWI_G2G_ST_OK) {
         w->state = KIWI_G2G_WINDOW_BOUND;
         w->export_length = le64_to_cpu(bound->length);
         w->key = le32_to_cpu(bound->key);
@@ -133,6 +138,9 @@ void g2g_window_shot_down(G2gPeer *p, uint32_t key)
     if (w) {
         g2g_window_kill(p->s, w, KIWI_G2G_WHY_REVOKED);
         g2g_window_event(p->s, w);
+    } else if (g_hash_table_size(p->shot) < G2G_TAGS) {
+        /* The grant may be on its way in the other class. */
+        g_hash_table_add(p->shot, GUINT_TO_POINTER(key));
     }
 }
 

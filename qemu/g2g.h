@@ -201,6 +201,7 @@ struct G2gPeer {
         void *who;              /* G2gAccess or G2gWindow */
     } tag[G2G_TAGS];
     uint16_t next_tag;
+    GHashTable *shot;           /* keys shot down that no window had */
     uint32_t mail_limit;        /* that it keeps for us */
     uint32_t mail_sent;         /* in this session, here and below */
     uint32_t mail_taken;        /* of these, by its host */
@@ -285,6 +286,7 @@ struct G2gState {
     uint32_t pause_ms;
     uint32_t peer_ms;
     uint32_t link_ms;
+    uint32_t resend_ms;         /* of DATA that is not acknowledged */
     uint64_t seed;              /* of the faults: g2g-fault.c */
     uint32_t drop;
     uint32_t corrupt;

@@ -2,8 +2,9 @@
 """Fabric, ports, routes, images: F-1 to F-45 of spec/g2g.md."""
 
 import abi
-from g2gdev import (ALL, POD, TIMES, Die, activate, cmd_id, configured, fabric, image, mesh, port_to,
+from g2gdev import (ALL, POD, SLOT, TIMES, Die, activate, cmd_id, configured, fabric, image, mesh, port_to,
                     switch)
+from qtest import Qtest
 from scenario import hosttest
 from snicdev import STATUS, fields
 
@@ -433,3 +434,46 @@ def personality_switch(log):
             w.unbind()
             q.until(lambda: not b.export_state(e.number).bindings, "release")
             b.act("DESTROY_EXPORT", cmd_id(e.number))
+
+
+@hosttest("model.g2g.route-choice")
+def route_choice(log):
+    """F-25: one pair of dies takes one of several ports, and another when that link fails."""
+    hubs = [n for n in range(3) for _ in range(2)]
+    netdevs = [f"hubport,id=n{i},hubid={hub}" for i, hub in enumerate(hubs)]
+    devices = [f"kiwi-g2g,id=die{n},addr={SLOT + n:#x},serial={n + 1},{TIMES}," + ",".join(
+        f"netdev{port}=n{2 * port + n}" for port in range(3)) for n in range(2)]
+    with Qtest(devices, [word for n in netdevs for word in ("-netdev", n)], log=log) as q:
+        a, b = (Die(q, n).begin() for n in range(2))
+        a.set_fabric(3), b.set_fabric(7)
+        for die in (a, b):
+            for port in range(3):
+                die.set_port(port)
+        for die in (a, b):
+            for port in range(3):
+                die.wait_port(port)
+        activate([a, b], port=lambda *_: 0)
+        for die, other in ((a, b), (b, a)):
+            die.route({other.accel: 7})
+        mem = q.alloc(4096)
+        w = a.map(b.export(mem, 4096, [a]))
+
+        def used(die=a):
+            """The ports that frames to the other take, but for training."""
+            before = [die.port_counters(n).tx_frames for n in range(3)]
+            for n in range(100):
+                q.writeq(w.addr, n)
+            assert q.readq(w.addr) == 99
+            return [n for n in range(3) if die.port_counters(n).tx_frames - before[n] > 50]
+        assert used() == [1]                        # (3 + 7) mod 3
+        q.qmp("set_link", name="n3", up=False)      # the other end's carrier
+        b.wait_port(1, TRAINING, abi.KIWI_G2G_WHY_NO_CARRIER)
+        a.wait_port(1, TRAINING, abi.KIWI_G2G_WHY_NO_NEIGHBOUR)
+        assert used() == [0]                        # 10 mod 2
+        a.set_port(0, flags=abi.KIWI_G2G_PORT_ENABLED)
+        assert used() == [2]
+        assert a.peer(b).generation == 1 and not a.read_log()
+        a.set_port(2, flags=abi.KIWI_G2G_PORT_ENABLED)
+        q.writeq(w.addr, 5)
+        assert a.port_counters(0).unroutable > 0
+        assert a.fabric().state == ACTIVE

@@ -10,7 +10,7 @@ import threading
 import zlib
 
 import abi
-from g2gdev import ONES, POD, RW, SLOT, TIMES, Die, cmd_id, image
+from g2gdev import ONES, POD, RW, SLOT, Die, cmd_id, image
 from ports import Wire
 from qtest import Qtest
 from scenario import hosttest
@@ -29,6 +29,9 @@ TRAIN, HELLO, REFUSE, BYE = 1, 1, 2, 3
 DATA, ACK, NACK = 0, 1, 2
 READ, WRITE, ATOMIC, MAIL, MAIL_ROOM, BIND, RELEASE, SHOOTDOWN = 1, 2, 3, 0x20, 0x21, 0x30, 0x31, 0x32
 READ_RSP, WRITE_ERR, ATOMIC_RSP, BIND_RSP, SHOOTDOWN_ACK = 0x81, 0x82, 0x83, 0xb0, 0xb2
+
+# The test is slow, now and then: nothing is repeated meanwhile.
+TIMES = "link-ms=20000,peer-ms=40000,resend-ms=5000,load-us=3000000,pause-ms=1000,bind-ms=20000"
 
 
 def crc(data):
@@ -63,8 +66,8 @@ def frame(to, source, kind, body):
 class Other:
     """A die made by the test, at the end of a wire."""
 
-    def __init__(self, wire, personality=abi.KIWI_G2G_SUE):
-        self.wire, self.head = wire, HEADERS[personality]
+    def __init__(self, wire, personality=abi.KIWI_G2G_SUE, accel=THEIR_ID):
+        self.wire, self.head, self.accel = wire, HEADERS[personality], accel
         self.nonce, self.session = 0x77778888, 0x12345678
         self.their_nonce = self.their_session = 0
         self.psn, self.rpsn = [0, 0], [0, 0]
@@ -87,7 +90,7 @@ class Other:
         self.wire.send(LINK_MAC + v["mac"] + CONTROL + head + struct.pack("<I", check) + rest)
 
     def fh(self, length, session, **change):
-        v = dict(version=1, hops=16, dst=OUR_ID, src=THEIR_ID, epoch=EPOCH)
+        v = dict(version=1, hops=16, dst=OUR_ID, src=self.accel, epoch=EPOCH)
         v.update(change)
         return struct.pack("<BBHHHII", v["version"], v["hops"], v["dst"], v["src"], length, session,
                            v["epoch"])
@@ -105,7 +108,7 @@ class Other:
     def pdu(self, op, vc, psn, rpsn, transactions=b"", session=None, partition=PARTITION,
             mac=OUR_MAC, spoil=None, tag=b"", **fh):
         session = self.their_session if session is None else session
-        body = self.head(op, vc, psn, rpsn, THEIR_ID, OUR_ID, partition) + self.fh(
+        body = self.head(op, vc, psn, rpsn, self.accel, OUR_ID, partition) + self.fh(
             len(transactions), session, **fh) + transactions + bytes(4)
         body += crc(body)
         if spoil is not None:
@@ -120,7 +123,7 @@ class Other:
 
     # Receiving
 
-    def receive(self, timeout=3):
+    def receive(self, timeout=20):
         """The next frame that is no training and no sign of life; both are answered."""
         while True:
             got = self.wire.receive(timeout)
@@ -139,11 +142,19 @@ class Other:
     def expect(self, op, vc, psn, rpsn, transactions=b""):
         """Receives this PDU, byte for byte."""
         got = self.receive()
-        body = self.head(op, vc, psn, rpsn, OUR_ID, THEIR_ID) + struct.pack(
-            "<BBHHHII", 1, 16, THEIR_ID, OUR_ID, len(transactions), self.session, EPOCH) + \
+        body = self.head(op, vc, psn, rpsn, OUR_ID, self.accel) + struct.pack(
+            "<BBHHHII", 1, 16, self.accel, OUR_ID, len(transactions), self.session, EPOCH) + \
             transactions + bytes(4)
         wanted = frame(THEIR_MAC, OUR_MAC, PDU, body + crc(body))
         assert got == wanted, f"\n{got and got.hex()} is not\n{wanted.hex()}"
+
+    def expect_ack(self, rpsn):
+        """Receives ACKs of requests up to this one; a slow sender gets several."""
+        while True:
+            got = self.receive()
+            assert got[12:15] == PDU + b"\x41", got.hex()
+            if struct.unpack_from(">H", got, 20)[0] == rpsn:
+                return
 
     def take_data(self, cls, transactions):
         """Receives the next PDU of a class, and acknowledges it."""
@@ -156,7 +167,7 @@ class Other:
         got = self.receive()
         number, version, digest = self.image
         self.their_session = struct.unpack_from("<I", got, 34)[0]
-        body = struct.pack("<BBHHHII", 1, 16, THEIR_ID, OUR_ID, 64, 0, EPOCH) + struct.pack(
+        body = struct.pack("<BBHHHII", 1, 16, self.accel, OUR_ID, 64, 0, EPOCH) + struct.pack(
             "<BBHIII16sQHHI8sQ", kind, reason, PARTITION, self.their_session,
             self.session if heard is None else heard, EPOCH, POD, OUR_SERIAL, number, 16, version,
             digest, 0) + bytes(4)
@@ -169,10 +180,11 @@ class Other:
         return self
 
 
-def start(log, personality=abi.KIWI_G2G_SUE, props=TIMES, caps=None):
+def start(log, personality=abi.KIWI_G2G_SUE, props=TIMES, caps=None, more=()):
     """A machine whose die has the test on port 0; trained and routed, not yet active."""
     wire = Wire(log)
-    q = Qtest([f"kiwi-g2g,id=die0,addr={SLOT:#x},{props},netdev0=wire"], wire.arguments, log=log)
+    q = Qtest([f"kiwi-g2g,id=die0,addr={SLOT:#x},{props},netdev0=wire"],
+              [*wire.arguments, *more], log=log)
     dev = Die(q, 0).begin(caps)
     if personality != abi.KIWI_G2G_SUE:
         dev.use_image(image(personality))
@@ -192,7 +204,7 @@ def abi_fabric():
 def trained(dev, other):
     """Brings the link up, and a route over it."""
     dev.set_port(0)
-    first = other.wire.receive(3)
+    first = other.wire.receive(20)
     number, version, digest = other.image
     nonce = struct.unpack_from("<I", first, 22)[0]
     head = struct.pack("<BBH", 1, TRAIN, 0)
@@ -202,7 +214,7 @@ def trained(dev, other):
         head + bytes(4) + rest) + rest, first.hex()
     other.their_nonce = nonce
     other.train(heard=0)
-    answer = other.wire.receive(3)
+    answer = other.wire.receive(20)
     assert struct.unpack_from("<II", answer, 22) == (nonce, other.nonce)
     dev.wait_port(0, abi.KIWI_G2G_PORT_TRAINING)
     other.train()
@@ -350,12 +362,12 @@ def refusals(log):
 @hosttest("model.g2g.wire-sequence")
 def sequence(log):
     """W-40 to W-42: what is ahead, behind, lost; ACK after 16 PDUs; nothing beyond the window."""
-    q, dev, other = ready(log)
+    q, dev, other = ready(log, props=TIMES + ",resend-ms=1500")
     with q:
         release = tx(RELEASE, key=1)
         for n in range(16):
             other.data(release)
-        other.expect(ACK, 0, 0, 16)
+        other.expect_ack(16)
         other.pdu(DATA, 0, 18, 0, release)
         other.expect(NACK, 0, 0, 16)
         other.pdu(DATA, 0, 19, 0, release)      # one NACK is enough
@@ -533,3 +545,162 @@ def load_ends(log):
             (abi.KIWI_G2G_EV_PEER, THEIR_ID, abi.KIWI_G2G_PEER_SEEKING, abi.KIWI_G2G_WHY_FABRIC),
             (abi.KIWI_G2G_EV_WINDOW, number, abi.KIWI_G2G_WINDOW_DEAD, abi.KIWI_G2G_WHY_FABRIC)]
         assert q.readq(dev.aperture) == ONES
+
+
+@hosttest("model.g2g.wire-other-peer")
+def other_peer(log):
+    """A key is worth nothing in the hands of another peer, and it cannot release it."""
+    q, dev, first = ready(log)
+    with q:
+        mem = q.alloc(4096)
+        e = dev.export(mem, 4096, [THEIR_ID])
+        first.data(tx(BIND, tag=1, payload=e.handle + struct.pack("<II", RW, 0)))
+        key = struct.unpack_from("<I", first.receive(), 8 + 14 + 16 + 24 + 8)[0]
+        first.rpsn[1] = 1
+        first.pdu(ACK, 1, 0, 1)
+        first.expect(ACK, 0, 0, 1)
+        second = Other(first.wire, accel=THEIR_ID + 1)
+        second.image, second.session = first.image, 0x999
+        first.quiet = False
+        dev.route({THEIR_ID: 1, THEIR_ID + 1: 1})
+        second.their_session = 0
+        got = q.until(lambda: next(
+            (f for f in (first.receive(0.5),) if f and f[16:18] == struct.pack("<H", THEIR_ID + 1)),
+            None), "HELLO")
+        second.their_session = struct.unpack_from("<I", got, 34)[0]
+        second.hello(serial=77)
+        dev.wait_peer(THEIR_ID + 1)
+
+        def answer(head):
+            return q.until(lambda: next((f for f in (first.receive(0.5),)
+                                         if f and f[12:14] == PDU and head in f), None), "answer")
+        protection = abi.KIWI_G2G_ST_PROTECTION
+        second.data(tx(READ, tag=9, length=8, key=key))
+        answer(tx(READ_RSP, protection, 9))
+        second.data(tx(RELEASE, key=key) + tx(SHOOTDOWN_ACK, key=key)[:0])
+        second.data(tx(BIND, tag=10, payload=e.handle + struct.pack("<II", RW, 0)))
+        answer(tx(BIND_RSP, protection, 10))
+        assert dev.export_state(e.number).bindings == 1
+        first.data(tx(READ, tag=11, length=8, key=key))
+        answer(tx(READ_RSP, tag=11, length=8, payload=bytes(8)))
+        assert (dev.count().refused_key, dev.count().refused_bind) == (1, 1)
+
+
+@hosttest("model.g2g.wire-unsent")
+def unsent(log):
+    """M-33: stores that wait in the device when a window dies are dropped, and logged."""
+    q, dev, other = ready(log)
+    with q:
+        number = bound(q, dev, other)
+        dev.act("PAUSE")
+        for n in range(5):
+            q.writeb(dev.aperture + n, n)
+        other.data(tx(SHOOTDOWN, key=0xabcd0001))
+        other.take_data(1, tx(SHOOTDOWN_ACK, key=0xabcd0001))
+        other.expect(ACK, 0, 0, 1)
+        dev.act("RESUME")
+        record, = dev.read_log()
+        assert (record.kind, record.status, record.id, record.count, record.len) == (
+            abi.KIWI_G2G_LOG_STORE, abi.KIWI_G2G_ST_REVOKED, number, 5, 1)
+        assert dev.count().stores_dropped == 5
+        # The key of a window that is dead is not given back; an unknown one is acknowledged.
+        dev.act("UNBIND_WINDOW", cmd_id(number))
+        other.data(tx(SHOOTDOWN, key=0xabcd0001))
+        other.take_data(1, tx(SHOOTDOWN_ACK, key=0xabcd0001))
+
+
+@hosttest("model.g2g.wire-early-shootdown")
+def early(log):
+    """A shoot-down that overtakes the grant: the window is never alive."""
+    q, dev, other = ready(log)
+    with q:
+        handle = bytes(16)
+        number = dev.bind(THEIR_ID, handle, RW)
+        other.take_data(0, tx(BIND, tag=0, payload=handle + struct.pack("<II", RW, 0)))
+        other.data(tx(SHOOTDOWN, key=0x44))
+        other.take_data(1, tx(SHOOTDOWN_ACK, key=0x44))
+        other.data(tx(BIND_RSP, tag=0, payload=struct.pack("<QII", 4096, 0x44, 0)))
+        q.until(lambda: dev.window(number).state != abi.KIWI_G2G_WINDOW_BINDING, "window")
+        assert (dev.window(number).state, dev.window(number).reason) == (
+            abi.KIWI_G2G_WINDOW_DEAD, abi.KIWI_G2G_WHY_REVOKED)
+
+
+@hosttest("model.g2g.wire-late-grant")
+def late_grant(log):
+    """M-20: a binding that is not answered in time is over, and a grant that comes later goes back."""
+    q, dev, other = ready(log, props=TIMES + ",bind-ms=600")
+    with q:
+        number = dev.bind(THEIR_ID, bytes(16), RW)
+        other.take_data(0, tx(BIND, tag=0, payload=bytes(16) + struct.pack("<II", RW, 0)))
+        while dev.window(number).state == abi.KIWI_G2G_WINDOW_BINDING:
+            assert other.receive(0.05) is None
+        assert (dev.window(number).state, dev.window(number).reason) == (
+            abi.KIWI_G2G_WINDOW_DEAD, abi.KIWI_G2G_WHY_TIMEOUT)
+        other.data(tx(BIND_RSP, tag=0, payload=struct.pack("<QII", 4096, 0x55, 0)))
+        other.take_data(0, tx(RELEASE, key=0x55))
+
+
+@hosttest("model.g2g.wire-mail")
+def wire_mail(log):
+    """MAIL and MAIL_ROOM on the wire; more mail than is kept breaks the text."""
+    q, dev, other = ready(log)
+    with q:
+        for n in range(16):
+            other.data(tx(MAIL, length=3, payload=b"m%02d" % n))
+        other.expect_ack(16)
+        assert dev.act("READ_MAIL", b"", 72)[:11] == struct.pack("<HHI", THEIR_ID, 3, 1) + b"m00"
+        other.take_data(0, tx(MAIL_ROOM, addr=1))
+        other.data(tx(MAIL, length=1, payload=b"x"))
+        other.expect(ACK, 0, 0, 17)
+        other.data(tx(MAIL, length=1, payload=b"y"))
+        got = other.receive()
+        assert got[30:32] == bytes([BYE, abi.KIWI_G2G_WHY_PROTOCOL])
+        assert dev.status_of("READ_MAIL", b"", 72).status == abi.KIWI_ST_BAD_STATE
+
+
+@hosttest("model.g2g.wire-tags")
+def tags(log):
+    """W-31: a tag is free when it was answered; when none is left the session ends."""
+    q, dev, other = ready(log, props=TIMES + ",load-us=4000,pause-ms=1")
+    with q:
+        number = bound(q, dev, other)
+        late = []
+        for n in range(257):
+            q.readb(dev.aperture)
+            while len(late) <= n:
+                got = other.receive(1)
+                if got and got[12:14] == PDU and got[14] == 1 and got[38] == READ:
+                    late.append(struct.unpack_from("<H", got, 40)[0])
+                    other.rpsn[0] = struct.unpack_from(">H", got, 16)[0] + 1
+                    other.pdu(ACK, 0, 0, other.rpsn[0])
+            if n == 100:        # an answer that is late, but an answer
+                other.data(tx(READ_RSP, tag=late[0], length=1, payload=b"z"))
+        assert len(set(late)) == 256 and late[256] == late[0]
+        assert dev.peer(THEIR_ID).state == abi.KIWI_G2G_PEER_ESTABLISHED
+        assert q.readb(dev.aperture) == 0xff
+        assert (dev.peer(THEIR_ID).state, dev.peer(THEIR_ID).reason) == (
+            abi.KIWI_G2G_PEER_SEEKING, abi.KIWI_G2G_WHY_TIMEOUT)
+        assert dev.window(number).state == abi.KIWI_G2G_WINDOW_DEAD
+
+
+@hosttest("model.g2g.wire-forward")
+def wire_forward(log):
+    """W-10, W-12: what changes in a frame that is sent on, and what does not."""
+    second = Wire(log, "second")
+    q, dev, other = start(log, more=second.arguments, props=TIMES + ",netdev1=second")
+    with q:
+        trained(dev, other)
+        dev.set_port(1, mode=abi.KIWI_G2G_PORT_SWITCHED)
+        dev.route({THEIR_ID: 1, 0x204: (2, 1)})
+        established(dev, other)
+        other.pdu(DATA, 1, 0x1234, 0x5678, tx(READ_RSP, 1), session=0xdeadbeef, dst=0x204,
+                  partition=3, hops=2)
+        got = q.until(lambda: next((f for f in (second.receive(1),) if f and f[12:14] == PDU), None),
+                      "frame")
+        body = sue(DATA, 3, 0x1234, 0x5678, THEIR_ID, 0, 3) + struct.pack(
+            "<BBHHHII", 1, 1, 0x204, THEIR_ID, 24, 0xdeadbeef, EPOCH) + tx(READ_RSP, 1) + bytes(4)
+        mac = bytes([0x02, 0x4b, 0x57, XOR])
+        assert got == frame(mac + b"\x06\x04", mac + b"\x05\x02", PDU, body + crc(body))
+        other.pdu(DATA, 1, 0, 0, tx(READ_RSP, 1), dst=0x204, hops=0)
+        q.until(lambda: dev.port_counters(0).hop_limit == 1, "drop")
+        assert dev.port_counters(0).forwarded == 1

@@ -22,7 +22,7 @@ ALL = abi.KIWI_G2G_RIGHTS
 ONES = (1 << 64) - 1
 
 # Short, so that silence is noticed soon; long, so that a busy machine is not taken for it.
-TIMES = "link-ms=400,peer-ms=800,load-us=400000,pause-ms=100,bind-ms=400,revoke-ms=600"
+TIMES = "link-ms=1500,peer-ms=3000,load-us=2000000,pause-ms=400,bind-ms=3000,revoke-ms=3000"
 
 PERSONALITIES = {
     abi.KIWI_G2G_SUE: abi.KIWI_G2G_HDR_SUE,

@@ -19,11 +19,11 @@ IPV4, IPV6, ARP = 0x0800, 0x86dd, 0x0806
 class Wire:
     """The other end of a port."""
 
-    def __init__(self, folder):
-        self.theirs, ours = str(folder / "port"), str(folder / "wire")
+    def __init__(self, folder, name="wire"):
+        self.theirs, ours = str(folder / f"port-{name}"), str(folder / name)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(ours)
-        self.arguments = ["-netdev", "dgram,id=wire,local.type=unix,remote.type=unix,"
+        self.arguments = ["-netdev", f"dgram,id={name},local.type=unix,remote.type=unix,"
                           f"local.path={self.theirs},remote.path={ours}"]
 
     def send(self, frame):

@@ -23,9 +23,7 @@
 #include "kiwi_abi/regs.h"
 
 #include "delay.h"
-
-/* Of QEMU's memory core, which declares it for target code alone. */
-extern const MemoryRegionOps unassigned_mem_ops;
+#include "memory-core.h"
 
 /* The field of @val that @mask selects, and a value put into such a field. */
 #define KIWI_GET(val, mask) (((val) & (mask)) / ((mask) & -(mask)))

@@ -7,21 +7,25 @@
  * reach another device, or none, which ends QEMU in
  * memory_region_dispatch_write(). A reset unmaps BARs while other vCPUs run, so
  * it is met here. This does what QEMU does since (0d58c660689f): the listener
- * that takes up the map runs as work of its vCPU.
+ * that takes up the map runs as work of its vCPU. Until then the vCPU uses the
+ * old map, which therefore stays referenced.
  */
 #include "qemu/osdep.h"
 
 #if KIWI_QEMU_MAJOR <= 8
 #include "qemu/module.h"
 #include "qemu/notify.h"
-#include "exec/memory.h"
 #include "hw/core/cpu.h"
 #include "sysemu/sysemu.h"
+
+#include "memory-core.h"
 
 #define LISTENER_NAME "tcg"
 
 typedef struct TcgListener {
     CPUState *cpu;
+    AddressSpace *as;
+    FlatView *view;             /* that the vCPU uses, referenced */
     MemoryListener *listener;
     void (*commit)(MemoryListener *listener);
 } TcgListener;
@@ -31,8 +35,11 @@ static GHashTable *listeners;   /* MemoryListener: TcgListener */
 static void commit_on_cpu(CPUState *cpu, run_on_cpu_data data)
 {
     TcgListener *l = data.host_ptr;
+    FlatView *old = l->view;
 
     l->commit(l->listener);
+    l->view = address_space_get_flatview(l->as);
+    flatview_unref(old);
 }
 
 static void commit_later(MemoryListener *listener)
@@ -51,6 +58,8 @@ static void defer(CPUState *cpu, AddressSpace *as)
         if (!g_strcmp0(listener->name, LISTENER_NAME)) {
             l = g_new0(TcgListener, 1);
             l->cpu = cpu;
+            l->as = as;
+            l->view = address_space_get_flatview(as);
             l->listener = listener;
             l->commit = listener->commit;
             g_hash_table_insert(listeners, listener, l);

@@ -3,5 +3,5 @@
 
 programs += route-bench
 route-bench-sources := testing/routes/route-bench.c drivers/kiwi_g2g/tests/topology.c \
-	$(wildcard drivers/kiwi_g2g/route_*.c)
+	$(patsubst %,drivers/kiwi_g2g/route_%.c,graph table check credit make)
 route-bench-cflags := -Itesting/routes/kernel -Idrivers/kiwi_g2g -Wno-sign-compare

@@ -14,7 +14,7 @@
 #include "route_make.h"
 
 #define MAX_LINKS	65536
-#define MAX_ENTRIES	(1U << 22)
+#define MAX_ENTRIES	BIT(22)
 #define MAX_PORTS	32	/* of a node: bits of struct kiwi_g2g_route_entry.ports */
 
 /**

@@ -24,8 +24,9 @@
 /* Rings of a queue pair and its CQ in host memory, 4096 entries of 64 bytes each. */
 #define MEMLOCK_WANTED	(3ULL * SZ_4K * 64)
 
-#define PCI_FMT		"%04x:%02x:%02x.%x"
-#define PCI_ARGS(_at)	(_at) >> 16, (_at) >> 8 & 0xff, PCI_SLOT((_at) & 0xff), PCI_FUNC(_at)
+struct pci_name {
+	char text[sizeof("dddddddd:bb:ss.f")];
+};
 
 /**
  * struct preflight - what the checks look at
@@ -44,6 +45,15 @@ struct preflight {
 	int route_ret;
 	struct kiwi_fw_route route;
 };
+
+static struct pci_name pci_name_of(u32 at)
+{
+	struct pci_name name;
+
+	scnprintf(name.text, sizeof(name.text), "%04x:%02x:%02x.%x", at >> 16, at >> 8 & 0xff,
+		  PCI_SLOT(at & 0xff), PCI_FUNC(at));
+	return name;
+}
 
 __printf(4, 5)
 static void say(struct kiwi_check *c, u32 state, const char *fix, const char *fmt, ...)
@@ -117,7 +127,7 @@ static void check_iommu(struct preflight *p, struct kiwi_check *c)
 	if (!kiwi_fw_is_translated(p->ks->fw))
 		good(c, "no IOMMU translates the addresses of the SNIC");
 	else
-		warn(c, "boot with iommu=pt, or write identity to the type of the SNIC's IOMMU group",
+		warn(c, "boot with iommu=pt, or write identity to the type of the IOMMU group",
 		     "an IOMMU translates: all requests to peers go up to the root complex");
 }
 
@@ -159,12 +169,12 @@ static void check_acs(struct preflight *p, struct kiwi_check *c)
 	}
 	len = scnprintf(fix, sizeof(fix), "boot with pci=disable_acs_redir=");
 	for (n = 0; n < route->nr_redirects; n++)
-		len += scnprintf(fix + len, sizeof(fix) - len, "%s" PCI_FMT, n ? ";" : "",
-				 PCI_ARGS(route->redirects[n]));
+		len += scnprintf(fix + len, sizeof(fix) - len, "%s%s", n ? ";" : "",
+				 pci_name_of(route->redirects[n]).text);
 	c->address = first;
 	c->value = route->nr_redirects;
-	warn(c, fix, "ACS at " PCI_FMT "%s sends requests up to the root complex",
-	     PCI_ARGS(first), route->nr_redirects > 1 ? " and elsewhere" : "");
+	warn(c, fix, "ACS at %s%s sends requests up to the root complex",
+	     pci_name_of(first).text, route->nr_redirects > 1 ? " and elsewhere" : "");
 }
 
 static void check_distance(struct preflight *p, struct kiwi_check *c)
@@ -178,15 +188,15 @@ static void check_distance(struct preflight *p, struct kiwi_check *c)
 	c->value = max(route->distance, 0);
 	if (IS_ENABLED(CONFIG_PCI_P2PDMA) && route->distance < 0)
 		bad(c, "have SNIC and GPU below one switch that does not redirect",
-		    "the root complex is not known to pass requests on to " PCI_FMT,
-		    PCI_ARGS(peer));
+		    "the root complex is not known to pass requests on to %s",
+		    pci_name_of(peer).text);
 	else if (route->common)
-		good(c, "the GPU at " PCI_FMT " is below the switch of " PCI_FMT, PCI_ARGS(peer),
-		     PCI_ARGS(route->common));
+		good(c, "the GPU at %s is below the switch of %s", pci_name_of(peer).text,
+		     pci_name_of(route->common).text);
 	else
 		warn(c, "move SNIC and GPU below one switch",
-		     "no switch above both: requests to " PCI_FMT " cross the root complex",
-		     PCI_ARGS(peer));
+		     "no switch above both: requests to %s cross the root complex",
+		     pci_name_of(peer).text);
 }
 
 static void check_exporter(struct preflight *p, struct kiwi_check *c)
@@ -212,7 +222,7 @@ static void check_exporter(struct preflight *p, struct kiwi_check *c)
 		bad(c, "export a buffer that is in GPU memory as a whole",
 		    "parts of the DMA-buf are elsewhere than others");
 	else if (peer)
-		good(c, "the DMA-buf stays in memory of " PCI_FMT, PCI_ARGS(peer));
+		good(c, "the DMA-buf stays in memory of %s", pci_name_of(peer).text);
 	else
 		bad(c, "export GPU memory, with peer-to-peer allowed",
 		    "the DMA-buf is in system memory");

@@ -351,16 +351,16 @@ static void after_tick(void)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-uint64_t world_run(struct world *w, const struct program *p, enum way way, uint64_t delay_ns)
+uint64_t world_run(struct world *w, const struct program *p, enum way how, uint64_t delay_ns)
 {
 	struct xpu_wait wait;
 	uint32_t kernel;
 
 	after_tick();
 	kernel = launch(w, p, delay_ns);
-	if (way == BY_RING)
+	if (how == BY_RING)
 		serve_rings(w, p);
-	else if (way == BY_POST)
+	else if (how == BY_POST)
 		serve_posts(w, p);
 	must(xpu_wait(w->xpu, kernel, KERNEL_MS, &wait), "wait");
 	if (wait.state != XPU_EX_DONE)

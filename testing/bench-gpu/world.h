@@ -69,10 +69,10 @@ struct program {
 };
 
 /*
- * Doorbells ring as @way says. The kernel begins with a delay of so many ns; gives the time
+ * Doorbells ring as @how says. The kernel begins with a delay of so many ns; gives the time
  * after that.
  */
-uint64_t world_run(struct world *w, const struct program *p, enum way way, uint64_t delay_ns);
+uint64_t world_run(struct world *w, const struct program *p, enum way how, uint64_t delay_ns);
 
 /* Instructions of the CPU from a moved index to the doorbell, and those to post one request too. */
 uint32_t world_ring_cost(struct world *w);

@@ -700,7 +700,7 @@ enum kiwi_check_state {
 
 enum kiwi_check_id {
 	KIWI_CHECK_FIRMWARE	= 1,	/* firmware offers queues for GPU code */
-	KIWI_CHECK_MR_HOLD	= 2,	/* firmware can hold regions; the driver does not ask it to */
+	KIWI_CHECK_MR_HOLD	= 2,	/* firmware can hold regions; not used so far */
 	KIWI_CHECK_P2PDMA	= 3,	/* CONFIG_PCI_P2PDMA */
 	KIWI_CHECK_MOVE_NOTIFY	= 4,	/* CONFIG_DMABUF_MOVE_NOTIFY */
 	KIWI_CHECK_IOMMU	= 5,	/* mode of the IOMMU for the SNIC */
@@ -710,7 +710,7 @@ enum kiwi_check_id {
 	KIWI_CHECK_VECTORS	= 9,	/* MSI-X vectors for completions: value of limit */
 	KIWI_CHECK_DOORBELLS	= 10,	/* doorbell pages left */
 	KIWI_CHECK_MEMLOCK	= 11,	/* RLIMIT_MEMLOCK of the caller */
-	KIWI_CHECK_BAR		= 12,	/* BARs of the SNIC as large as it needs; doorbell BAR prefetchable */
+	KIWI_CHECK_BAR		= 12,	/* doorbell BAR large enough, and prefetchable */
 	KIWI_CHECK_LINK		= 13,	/* PCIe link at full width and speed */
 	KIWI_CHECK_PORT		= 14,	/* a port is active, with a GID */
 	KIWI_CHECK_BUS_MASTER	= 15,	/* bus mastering and memory space are on */

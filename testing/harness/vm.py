@@ -220,10 +220,11 @@ class VM:
     def boot_died(self):
         """Whether the kernel died before it ran anything of ours.
 
-        The same happens to a test kernel in other guises, KASAN's for one.
+        The same defect has other guises in code that is patched: KASAN's reports in a
+        test kernel, a general protection fault in text_poke_early().
         """
-        return self.hit_int3() or (self.machine.test_kernel and bool(
-            re.search(r"Comm: swapper.* Not tainted", self.console())))
+        return self.hit_int3() or bool(
+            re.search(r"Comm: swapper.* Not tainted", self.console()))
 
     def hit_foreign_defect(self):
         """Whether a defect that is not ours spoilt the run.

@@ -21,6 +21,19 @@ static void expect_down(struct kunit *test, enum kiwi_reset_reason reason, int e
 	KUNIT_EXPECT_EQ(test, f->down_reason, reason);
 }
 
+/* All callers sleep: by the time limit that was in force then. */
+static bool callers_sleep(struct fake *f)
+{
+	struct kiwi_fw_admin *admin = &f->fw.admin;
+	unsigned long n;
+
+	for_each_set_bit(n, admin->used, KIWI_FW_SLOTS_MAX) {
+		if (!swait_active(&admin->slots[n].done.wait))
+			return false;
+	}
+	return true;
+}
+
 static struct fake_call *held_call(struct kunit *test)
 {
 	struct fake *f = test->priv;
@@ -30,7 +43,8 @@ static struct fake_call *held_call(struct kunit *test)
 
 	f->hold = true;
 	call = fake_call(f, FAKE_ECHO, &in, sizeof(in), sizeof(in));
-	KUNIT_ASSERT_TRUE(test, FAKE_UNTIL(READ_ONCE(f->nr_cmds) == before + 1));
+	KUNIT_ASSERT_TRUE(test, FAKE_UNTIL(READ_ONCE(f->nr_cmds) == before + 1 &&
+					   callers_sleep(f)));
 	return call;
 }
 

@@ -54,7 +54,7 @@ const struct attribute_group *kg2g_dev_groups[] = { NULL };
 static void init_function(struct pci_dev *pdev)
 {
 	device_initialize(&pdev->dev);
-	dev_set_name(&pdev->dev, "g2g-test");
+	pdev->dev.init_name = "g2g-test";	/* nobody would free another */
 	pdev->dma_mask = DMA_BIT_MASK(64);
 	pdev->dev.dma_mask = &pdev->dma_mask;
 	pdev->dev.coherent_dma_mask = DMA_BIT_MASK(64);

@@ -327,7 +327,7 @@ enum kiwi_status g2g_revoke_export_cmd(KiwiState *k, KiwiCall *c)
     kiwi_pbl_free(e->mem);
     e->mem = NULL;
     /* Early enough to have isolated who does not answer when it is due. */
-    e->deadline = g2g_now() + s->revoke_ms * SCALE_MS * 3 / 4;
+    e->deadline = g2g_now() + (int64_t)s->revoke_ms * SCALE_MS * 3 / 4;
     each_binding(s, shoot_down, e->number);
     g2g_kick(s);
     return KIWI_ST_OK;

@@ -274,7 +274,7 @@ enum kiwi_status g2g_pause_cmd(KiwiState *k, KiwiCall *c)
     }
     s->paused = true;
     s->drained = false;
-    s->pause_until = g2g_now() + s->pause_ms * SCALE_MS;
+    s->pause_until = g2g_now() + (int64_t)s->pause_ms * SCALE_MS;
     g2g_kick(s);
     return KIWI_ST_OK;
 }

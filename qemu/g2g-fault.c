@@ -42,7 +42,7 @@ G2gFate g2g_fault_frame(G2gPort *port, uint8_t *frame, size_t len)
 
     if (chance(s, s->flap)) {
         s->flaps++;
-        port->flap_until = g2g_now() + s->flap_ms * SCALE_MS;
+        port->flap_until = g2g_now() + (int64_t)s->flap_ms * SCALE_MS;
         g2g_wake_at(s, g2g_now());
         return G2G_FRAME_LOST;
     }

@@ -13,7 +13,7 @@
 
 static int64_t link_ns(const G2gPort *port)
 {
-    return port->s->link_ms * SCALE_MS;
+    return (int64_t)port->s->link_ms * SCALE_MS;
 }
 
 static uint32_t crc_of(const void *data, size_t len)

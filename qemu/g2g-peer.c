@@ -12,7 +12,7 @@
 
 static int64_t peer_ns(const G2gPeer *p)
 {
-    return p->s->peer_ms * SCALE_MS;
+    return (int64_t)p->s->peer_ms * SCALE_MS;
 }
 
 G2gPeer *g2g_peer_find(G2gState *s, uint32_t accel)

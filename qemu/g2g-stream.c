@@ -12,7 +12,7 @@
 
 static int64_t resend_ns(const G2gPeer *p)
 {
-    return MIN(p->s->peer_ms / 8, p->s->resend_ms) * SCALE_MS;
+    return (int64_t)MIN(p->s->peer_ms / 8, p->s->resend_ms) * SCALE_MS;
 }
 
 static uint8_t op_class(uint8_t op)
@@ -279,7 +279,7 @@ void g2g_stream_rx(G2gPeer *p, G2gPort *port, const G2gHead *head,
 /* 0: no progress for too long. */
 int64_t g2g_stream_tick(G2gPeer *p, int64_t now)
 {
-    int64_t limit = p->s->peer_ms * SCALE_MS;
+    int64_t limit = (int64_t)p->s->peer_ms * SCALE_MS;
     int64_t next = G2G_NEVER;
 
     for (int class = 0; class < G2G_CLASSES; class++) {

@@ -269,7 +269,7 @@ enum kiwi_status g2g_bind_window_cmd(KiwiState *k, KiwiCall *c)
     w->accel = p->accel;
     w->rights = le32_to_cpu(in->rights);
     w->tag = tag;
-    w->deadline = g2g_now() + s->bind_ms * SCALE_MS * 3 / 4;
+    w->deadline = g2g_now() + (int64_t)s->bind_ms * SCALE_MS * 3 / 4;
     QTAILQ_INIT(&w->accesses);
     w->number = kiwi_table_add(k, &s->windows, w);
     out->id = cpu_to_le32(w->number);

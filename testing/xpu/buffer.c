@@ -39,7 +39,7 @@ struct xpu_buf *xpu_buf_create(struct xpu_device *xdev, u32 flags, u64 size, u64
 	if (ret)
 		goto err_store;
 
-	info.ops = &xpu_dmabuf_ops;
+	info.ops = buf->flags & XPU_ALLOC_SCATTERED ? &xpu_dmabuf_scattered_ops : &xpu_dmabuf_ops;
 	info.size = size;
 	info.flags = O_RDWR | O_CLOEXEC;
 	info.priv = buf;
@@ -87,7 +87,7 @@ struct xpu_buf *xpu_buf_of(struct xpu_device *xdev, struct dma_buf *dmabuf)
 {
 	struct xpu_buf *buf;
 
-	if (dmabuf->ops != &xpu_dmabuf_ops)
+	if (dmabuf->ops != &xpu_dmabuf_ops && dmabuf->ops != &xpu_dmabuf_scattered_ops)
 		return NULL;
 	buf = dmabuf->priv;
 	return buf->xdev == xdev ? buf : NULL;

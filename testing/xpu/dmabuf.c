@@ -242,16 +242,24 @@ static void xpu_dmabuf_release(struct dma_buf *dmabuf)
 	xpu_buf_free(dmabuf->priv);
 }
 
+#define XPU_DMABUF_OPS					\
+	.attach = xpu_dmabuf_attach,			\
+	.pin = xpu_dmabuf_pin,				\
+	.unpin = xpu_dmabuf_unpin,			\
+	.map_dma_buf = xpu_dmabuf_map,			\
+	.unmap_dma_buf = xpu_dmabuf_unmap,		\
+	.begin_cpu_access = xpu_dmabuf_begin_cpu_access,	\
+	.end_cpu_access = xpu_dmabuf_end_cpu_access,	\
+	.mmap = xpu_buf_mmap,				\
+	.release = xpu_dmabuf_release
+
 const struct dma_buf_ops xpu_dmabuf_ops = {
-	.attach = xpu_dmabuf_attach,
-	.pin = xpu_dmabuf_pin,
-	.unpin = xpu_dmabuf_unpin,
-	.map_dma_buf = xpu_dmabuf_map,
-	.unmap_dma_buf = xpu_dmabuf_unmap,
-	.begin_cpu_access = xpu_dmabuf_begin_cpu_access,
-	.end_cpu_access = xpu_dmabuf_end_cpu_access,
-	.mmap = xpu_buf_mmap,
+	XPU_DMABUF_OPS,
 	.vmap = xpu_dmabuf_vmap,
 	.vunmap = xpu_dmabuf_vunmap,
-	.release = xpu_dmabuf_release,
+};
+
+/* The core warns of a vmap() that fails, so a buffer in many pieces has none. */
+const struct dma_buf_ops xpu_dmabuf_scattered_ops = {
+	XPU_DMABUF_OPS,
 };

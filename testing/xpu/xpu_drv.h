@@ -318,6 +318,7 @@ void xpu_kernels_close(struct xpu_file *file);
 
 /* dmabuf.c */
 extern const struct dma_buf_ops xpu_dmabuf_ops;
+extern const struct dma_buf_ops xpu_dmabuf_scattered_ops;
 
 /* mmap.c */
 int xpu_buf_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma);

@@ -56,7 +56,7 @@ $(kiwi-examples): $(B)/bin/%: $(B)/obj/lib/examples/%.o $(kiwi-lib)
 	@mkdir -p $(@D)
 	$(CC) -pthread -o $@ $^ $(USER_LDFLAGS)
 
-# Host tests: the library over a kernel that lib/tests/fake.c plays. The library is
+# Host tests: the library over a kernel that lib/tests/fake*.c plays. The library is
 # compiled for them anew, so that a sanitizer sees it too.
 comma := ,
 test-variant := $(if $(SANITIZE),-sanitize)
@@ -65,7 +65,8 @@ test-sanitize := $(if $(SANITIZE),-DKIWI_TEST_SANITIZE -fsanitize=address$(comma
 	-fno-sanitize-recover=all)
 test-wrap := -Wl,--wrap=ioctl,--wrap=open,--wrap=close,--wrap=read,--wrap=mmap
 test-obj := $(B)/obj/test$(test-variant)
-test-common := $(patsubst %.c,$(test-obj)/%.o,$(kiwi-src) lib/tests/fake.c lib/tests/tap.c)
+test-common := $(patsubst %.c,$(test-obj)/%.o,$(kiwi-src) lib/tests/fake.c \
+	lib/tests/fake-g2g.c lib/tests/tap.c)
 
 libkiwi-tests: $(kiwi-tests:%=%$(test-variant))
 
@@ -87,7 +88,7 @@ install-libkiwi: libkiwi
 	install $(B)/lib/$(kiwi-soname) $(DESTDIR)$(LIBDIR)/libkiwi.so.$(kiwi-version)
 	ln -sf libkiwi.so.$(kiwi-version) $(DESTDIR)$(LIBDIR)/$(kiwi-soname)
 	ln -sf $(kiwi-soname) $(DESTDIR)$(LIBDIR)/libkiwi.so
-	install -m 644 lib/include/kiwi/*.h include/uapi/kiwi/snic.h $(DESTDIR)$(INCLUDEDIR)/kiwi/
+	install -m 644 lib/include/kiwi/*.h include/uapi/kiwi/*.h $(DESTDIR)$(INCLUDEDIR)/kiwi/
 	install -m 644 firmware-abi/kiwi_abi/*.h $(DESTDIR)$(INCLUDEDIR)/kiwi_abi/
 	sed 's,@PREFIX@,$(PREFIX),; s,@LIBDIR@,$(LIBDIR),; s,@INCLUDEDIR@,$(INCLUDEDIR),; s,@VERSION@,$(kiwi-version),' \
 		lib/libkiwi.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/libkiwi.pc

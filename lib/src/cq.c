@@ -73,7 +73,7 @@ int kiwi_cq_create(struct kiwi_device *dev, const struct kiwi_cq_config *config,
 	int rc;
 
 	if (!collapsed && (config->entries > max || entries > CQ_MAX_ENTRIES))
-		return refuse(EINVAL, "%s: CQ of %u entries, at most %u", dev->name,
+		return refuse(EINVAL, "%s: CQ of %u entries, at most %u", dev->handle.name,
 			      config->entries, max);
 	if (!db) {
 		rc = doorbell_default(dev, &db);
@@ -93,7 +93,7 @@ int kiwi_cq_create(struct kiwi_device *dev, const struct kiwi_cq_config *config,
 		if (rc)
 			goto err_free;
 	}
-	rc = dev_ioctl(dev, KIWI_SNIC_CQ_CREATE, &arg);
+	rc = handle_ioctl(&dev->handle, KIWI_SNIC_CQ_CREATE, &arg);
 	if (rc)
 		goto err_memory;
 
@@ -107,7 +107,7 @@ int kiwi_cq_create(struct kiwi_device *dev, const struct kiwi_cq_config *config,
 	cq->pub.id = arg.cq;
 	cq->pub.event_fd = arg.event_fd;
 	cq->pub.user_data = config->user_data;
-	object_add(dev, &cq->obj, cq_release);
+	object_add(&dev->handle, &cq->obj, cq_release);
 	*out = &cq->pub;
 	return 0;
 

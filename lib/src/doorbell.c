@@ -22,24 +22,22 @@ int kiwi_doorbell_alloc(struct kiwi_device *dev, uint32_t flags, struct kiwi_doo
 
 	if (!db)
 		return refuse(ENOMEM, "no memory for a doorbell");
-	rc = dev_ioctl(dev, KIWI_SNIC_DOORBELL_ALLOC, &arg);
+	rc = handle_ioctl(&dev->handle, KIWI_SNIC_DOORBELL_ALLOC, &arg);
 	if (rc)
 		goto err_free;
 	db->id = arg.doorbell;
 	db->flags = flags;
 	db->map_size = arg.map_size;
-	db->map = mmap(NULL, arg.map_size, PROT_READ | PROT_WRITE, MAP_SHARED, dev->fd,
+	db->map = mmap(NULL, arg.map_size, PROT_READ | PROT_WRITE, MAP_SHARED, dev->handle.fd,
 		       (off_t)arg.map_offset);
 	if (db->map == MAP_FAILED) {
-		struct kiwi_snic_destroy destroy = { .size = sizeof(destroy), .id = arg.doorbell };
-
 		rc = errno;
-		dev_ioctl(dev, KIWI_SNIC_DESTROY, &destroy);
-		rc = refuse(rc, "%s: mmap of a doorbell page: %s", dev->name, strerror(rc));
+		handle_destroy(&dev->handle, arg.doorbell);
+		rc = refuse(rc, "%s: mmap of a doorbell page: %s", dev->handle.name, strerror(rc));
 		goto err_free;
 	}
 	db->reg = (volatile uint64_t *)((char *)db->map + arg.reg_offset);
-	object_add(dev, &db->obj, doorbell_release);
+	object_add(&dev->handle, &db->obj, doorbell_release);
 	*out = db;
 	return 0;
 
@@ -64,7 +62,7 @@ int kiwi_doorbell_export(struct kiwi_doorbell *db, struct kiwi_snic_doorbell_exp
 	out->size = sizeof(*out);
 	out->flags = O_CLOEXEC;
 	out->doorbell = db->id;
-	return dev_ioctl(db->obj.dev, KIWI_SNIC_DOORBELL_EXPORT, out);
+	return handle_ioctl(db->obj.handle, KIWI_SNIC_DOORBELL_EXPORT, out);
 }
 
 int doorbell_default(struct kiwi_device *dev, struct kiwi_doorbell **db)
@@ -72,20 +70,20 @@ int doorbell_default(struct kiwi_device *dev, struct kiwi_doorbell **db)
 	struct kiwi_doorbell *mine;
 	int rc;
 
-	pthread_mutex_lock(&dev->lock);
+	pthread_mutex_lock(&dev->handle.lock);
 	*db = dev->doorbell;
-	pthread_mutex_unlock(&dev->lock);
+	pthread_mutex_unlock(&dev->handle.lock);
 	if (*db)
 		return 0;
 
 	rc = kiwi_doorbell_alloc(dev, 0, &mine);
 	if (rc)
 		return rc;
-	pthread_mutex_lock(&dev->lock);
+	pthread_mutex_lock(&dev->handle.lock);
 	if (!dev->doorbell)
 		dev->doorbell = mine;
 	*db = dev->doorbell;
-	pthread_mutex_unlock(&dev->lock);
+	pthread_mutex_unlock(&dev->handle.lock);
 	/* Another thread was faster. */
 	if (*db != mine)
 		kiwi_doorbell_free(mine);

@@ -17,14 +17,14 @@ int kiwi_pd_alloc(struct kiwi_device *dev, struct kiwi_pd **out)
 
 	if (!pd)
 		return refuse(ENOMEM, "no memory for a PD");
-	rc = dev_ioctl(dev, KIWI_SNIC_PD_ALLOC, &arg);
+	rc = handle_ioctl(&dev->handle, KIWI_SNIC_PD_ALLOC, &arg);
 	if (rc) {
 		free(pd);
 		return rc;
 	}
 	pd->pub.dev = dev;
 	pd->pub.id = arg.pd;
-	object_add(dev, &pd->obj, pd_release);
+	object_add(&dev->handle, &pd->obj, pd_release);
 	*out = &pd->pub;
 	return 0;
 }
@@ -55,7 +55,7 @@ int kiwi_mr_reg_mem(struct kiwi_pd *pd, const struct kiwi_mem *mem, uint64_t iov
 
 	if (!mr)
 		return refuse(ENOMEM, "no memory for an MR");
-	rc = dev_ioctl(pd->dev, KIWI_SNIC_MR_REG, &arg);
+	rc = handle_ioctl(&pd->dev->handle, KIWI_SNIC_MR_REG, &arg);
 	if (rc) {
 		free(mr);
 		return rc;
@@ -65,7 +65,7 @@ int kiwi_mr_reg_mem(struct kiwi_pd *pd, const struct kiwi_mem *mem, uint64_t iov
 	mr->pub.length = mem->length;
 	mr->pub.key = arg.key;
 	mr->pub.id = arg.mr;
-	object_add(pd->dev, &mr->obj, mr_release);
+	object_add(&pd->dev->handle, &mr->obj, mr_release);
 	*out = &mr->pub;
 	return 0;
 }
@@ -100,7 +100,7 @@ int kiwi_mr_query(struct kiwi_mr *mr, struct kiwi_snic_mr_query *out)
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
 	out->mr = mr->id;
-	return dev_ioctl(mr->pd->dev, KIWI_SNIC_MR_QUERY, out);
+	return handle_ioctl(&mr->pd->dev->handle, KIWI_SNIC_MR_QUERY, out);
 }
 
 int kiwi_mr_dereg(struct kiwi_mr *mr)

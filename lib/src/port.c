@@ -7,7 +7,7 @@ int kiwi_query_port(struct kiwi_device *dev, uint32_t port, struct kiwi_snic_que
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
 	out->port = port;
-	return dev_ioctl(dev, KIWI_SNIC_QUERY_PORT, out);
+	return handle_ioctl(&dev->handle, KIWI_SNIC_QUERY_PORT, out);
 }
 
 int kiwi_set_port(struct kiwi_device *dev, uint32_t port, int enabled, unsigned int mtu)
@@ -20,16 +20,16 @@ int kiwi_set_port(struct kiwi_device *dev, uint32_t port, int enabled, unsigned 
 	};
 
 	if (mtu > UINT8_MAX)
-		return refuse(EINVAL, "%s: MTU code %u, at most %u", dev->name, mtu,
+		return refuse(EINVAL, "%s: MTU code %u, at most %u", dev->handle.name, mtu,
 			      KIWI_MTU_4096);
-	return dev_ioctl(dev, KIWI_SNIC_SET_PORT, &arg);
+	return handle_ioctl(&dev->handle, KIWI_SNIC_SET_PORT, &arg);
 }
 
 static int gid_arg(struct kiwi_device *dev, uint32_t port, unsigned int index,
 		   struct kiwi_snic_gid *arg)
 {
 	if (index >= dev->info.gids)
-		return refuse(EINVAL, "%s: GID index %u, below %u", dev->name, index,
+		return refuse(EINVAL, "%s: GID index %u, below %u", dev->handle.name, index,
 			      dev->info.gids);
 	memset(arg, 0, sizeof(*arg));
 	arg->size = sizeof(*arg);
@@ -43,7 +43,7 @@ int kiwi_query_gid(struct kiwi_device *dev, uint32_t port, unsigned int index,
 {
 	int rc = gid_arg(dev, port, index, out);
 
-	return rc ? rc : dev_ioctl(dev, KIWI_SNIC_QUERY_GID, out);
+	return rc ? rc : handle_ioctl(&dev->handle, KIWI_SNIC_QUERY_GID, out);
 }
 
 int kiwi_set_gid(struct kiwi_device *dev, uint32_t port, unsigned int index, const uint8_t *gid)
@@ -57,7 +57,7 @@ int kiwi_set_gid(struct kiwi_device *dev, uint32_t port, unsigned int index, con
 		arg.type = KIWI_GID_ROCE_V2;
 		memcpy(arg.gid, gid, sizeof(arg.gid));
 	}
-	return dev_ioctl(dev, KIWI_SNIC_SET_GID, &arg);
+	return handle_ioctl(&dev->handle, KIWI_SNIC_SET_GID, &arg);
 }
 
 int kiwi_gid_to_mac(const uint8_t gid[16], uint8_t mac[6])

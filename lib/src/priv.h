@@ -6,6 +6,7 @@
 #ifndef KIWI_PRIV_H
 #define KIWI_PRIV_H
 
+#include <kiwi/fabric.h>
 #include <kiwi/kiwi.h>
 
 #include <pthread.h>
@@ -14,9 +15,28 @@
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 
-/* Anything that ends with the device handle. */
+/* What the ioctls that all parts have are called by one of them. */
+struct part {
+	const char *prefix;	/* of device names */
+	unsigned long query_device;
+	unsigned long last_error;
+	unsigned long destroy;
+	const char *(*ioctl_name)(unsigned int nr);
+};
+
+/* An open file of any part, at the head of the part's own structure. */
+struct handle {
+	const struct part *part;
+	int fd;
+	char name[KIWI_NAME_MAX];
+	void *info;		/* what query_device fills in */
+	pthread_mutex_t lock;	/* what follows, and what the part says */
+	struct object *objects;
+};
+
+/* Anything that ends with the handle. */
 struct object {
-	struct kiwi_device *dev;
+	struct handle *handle;
 	struct object *prev;
 	struct object *next;
 	void (*release)(struct object *obj);
@@ -28,13 +48,11 @@ struct ring_memory {
 };
 
 struct kiwi_device {
-	int fd;
-	char name[KIWI_NAME_MAX];
+	struct handle handle;
 	struct kiwi_snic_query_device info;
 	/* Held while a QP number is given or taken back, so that none changes hands unseen. */
 	pthread_mutex_t qpn_lock;
-	pthread_mutex_t lock;	/* what follows; the QP table is read without it */
-	struct object *objects;
+	/* Under the lock of the handle; the QP table is read without it. */
 	struct kiwi_doorbell *doorbell;
 	struct ring_memory error_page;
 	struct kiwi_qp **qps[KIWI_QP_TABLE_SIZE];
@@ -74,16 +92,57 @@ struct qp {
 	struct ring_memory memory;
 };
 
-/* error.c: all return -@err, for "return refuse(...)" */
-int refuse(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int dev_ioctl(struct kiwi_device *dev, unsigned long request, void *arg);
+struct kiwi_g2g {
+	struct handle handle;
+	struct kiwi_g2g_query_device info;
+};
 
-/* device.c */
+struct exp {
+	struct kiwi_export pub;
+	struct object obj;
+};
+
+struct imp {
+	struct kiwi_import pub;
+	struct object obj;
+	size_t map_size;
+	volatile char *atomics;		/* NULL: none */
+	size_t atomic_size;
+};
+
+/* error.c: returns -@err, for "return refuse(...)" */
+int refuse(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* handle.c */
+int handle_list(const struct part *part, struct kiwi_name *names, int max);
+int handle_open(struct handle *h, const struct part *part, const char *name);
+void handle_close(struct handle *h);
+int handle_ioctl(struct handle *h, unsigned long request, void *arg);
+/* End the kernel's object @id. */
+int handle_destroy(struct handle *h, uint32_t id);
+/* @event: of any part; all are of one size */
+int handle_event(struct handle *h, void *event, int timeout_ms);
+
 void *object_alloc(size_t size);
-void object_add(struct kiwi_device *dev, struct object *obj,
-		void (*release)(struct object *obj));
-/* End the kernel's object @id, then the handle; the handle stays when the kernel refuses. */
+void object_add(struct handle *h, struct object *obj, void (*release)(struct object *obj));
+/* End the kernel's object @id, then the handle's; that stays when the kernel refuses. */
 int object_destroy(struct object *obj, uint32_t id);
+
+/* patience.c: asking again and again, ever more seldom, until the time is over */
+struct patience {
+	uint64_t end_ms;	/* UINT64_MAX: no end */
+	unsigned int pause_ms;
+};
+
+/* @timeout_ms: negative for no end */
+void patience_begin(struct patience *p, int timeout_ms);
+/* Sleep; false without sleep when the time was over before. */
+bool patience_left(struct patience *p);
+
+/* text.c */
+const char *text_word(const char *const *words, size_t count, unsigned int value);
+
+#define WORD(words, value) text_word(words, sizeof(words) / sizeof((words)[0]), value)
 
 /* memory.c */
 int ring_memory_alloc(struct ring_memory *memory, struct kiwi_mem *mem, size_t size);

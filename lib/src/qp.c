@@ -32,18 +32,18 @@ static int qp_check(struct kiwi_device *dev, const struct kiwi_qp_config *config
 	uint32_t rq_max = UINT32_C(1) << dev->info.rq_log2_max;
 
 	if (!config->send_cq)
-		return refuse(EINVAL, "%s: QP without a send CQ", dev->name);
+		return refuse(EINVAL, "%s: QP without a send CQ", dev->handle.name);
 	if (config->sq_units > sq_max)
-		return refuse(EINVAL, "%s: send queue of %u units, at most %u", dev->name,
+		return refuse(EINVAL, "%s: send queue of %u units, at most %u", dev->handle.name,
 			      config->sq_units, sq_max);
 	if (config->rq_entries > rq_max)
-		return refuse(EINVAL, "%s: receive queue of %u entries, at most %u", dev->name,
+		return refuse(EINVAL, "%s: receive queue of %u entries, at most %u", dev->handle.name,
 			      config->rq_entries, rq_max);
 	if ((config->flags & KIWI_QP_SQ_ONLY) &&
 	    (config->recv_cq || config->rq_mem || config->rq_entries || config->recv_sge))
-		return refuse(EINVAL, "%s: receive queue of a QP with KIWI_QP_SQ_ONLY", dev->name);
+		return refuse(EINVAL, "%s: receive queue of a QP with KIWI_QP_SQ_ONLY", dev->handle.name);
 	if (config->recv_sge > RECV_SGE_MAX)
-		return refuse(EINVAL, "%s: receive entries of %u pieces, at most %zu", dev->name,
+		return refuse(EINVAL, "%s: receive entries of %u pieces, at most %zu", dev->handle.name,
 			      config->recv_sge, RECV_SGE_MAX);
 	return 0;
 }
@@ -145,7 +145,7 @@ int kiwi_qp_create(struct kiwi_pd *pd, const struct kiwi_qp_config *config,
 	if (rc)
 		goto err_free;
 	pthread_mutex_lock(&dev->qpn_lock);
-	rc = dev_ioctl(dev, KIWI_SNIC_QP_CREATE, &arg);
+	rc = handle_ioctl(&dev->handle, KIWI_SNIC_QP_CREATE, &arg);
 	if (rc)
 		goto err_unlock;
 
@@ -171,7 +171,7 @@ int kiwi_qp_create(struct kiwi_pd *pd, const struct kiwi_qp_config *config,
 	qp->pub.send_cq = config->send_cq;
 	qp->pub.recv_cq = has_rq ? recv_cq : NULL;
 	qp_clear(&qp->pub);
-	object_add(dev, &qp->obj, qp_release);
+	object_add(&dev->handle, &qp->obj, qp_release);
 	rc = qp_table_set(dev, &qp->pub);
 	pthread_mutex_unlock(&dev->qpn_lock);
 	if (rc) {
@@ -221,7 +221,7 @@ int kiwi_qp_modify(struct kiwi_qp *qp, const struct kiwi_snic_qp_modify *attr)
 	arg.size = sizeof(arg);
 	arg.flags = 0;
 	arg.qp = qp->id;
-	rc = dev_ioctl(qp->pd->dev, KIWI_SNIC_QP_MODIFY, &arg);
+	rc = handle_ioctl(&qp->pd->dev->handle, KIWI_SNIC_QP_MODIFY, &arg);
 	if (!rc && (arg.mask & KIWI_QP_ATTR_STATE) && arg.state == KIWI_QPS_RESET) {
 		forget_completions(qp->send_cq, qp->recv_cq, qp->qpn);
 		qp_clear(qp);
@@ -234,5 +234,5 @@ int kiwi_qp_query(struct kiwi_qp *qp, struct kiwi_snic_qp_modify *attr)
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
 	attr->qp = qp->id;
-	return dev_ioctl(qp->pd->dev, KIWI_SNIC_QP_QUERY, attr);
+	return handle_ioctl(&qp->pd->dev->handle, KIWI_SNIC_QP_QUERY, attr);
 }

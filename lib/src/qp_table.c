@@ -41,19 +41,19 @@ int qp_table_set(struct kiwi_device *dev, struct kiwi_qp *qp)
 	struct kiwi_qp **leaf;
 
 	if (!qp->qpn || qp->qpn > KIWI_SNIC_NUMBER_MAX)
-		return refuse(EPROTO, "%s: QP number 0x%x is none", dev->name, qp->qpn);
-	pthread_mutex_lock(&dev->lock);
+		return refuse(EPROTO, "%s: QP number 0x%x is none", dev->handle.name, qp->qpn);
+	pthread_mutex_lock(&dev->handle.lock);
 	leaf = dev->qps[leaf_of(qp->qpn)];
 	if (leaf == empty_leaf) {
 		leaf = calloc(KIWI_QP_TABLE_SIZE, sizeof(struct kiwi_qp *));
 		if (!leaf) {
-			pthread_mutex_unlock(&dev->lock);
+			pthread_mutex_unlock(&dev->handle.lock);
 			return refuse(ENOMEM, "no memory for the table of QPs");
 		}
 		__atomic_store_n(&dev->qps[leaf_of(qp->qpn)], leaf, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&leaf[entry_of(qp->qpn)], qp, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&dev->lock);
+	pthread_mutex_unlock(&dev->handle.lock);
 	return 0;
 }
 

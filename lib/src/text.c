@@ -2,12 +2,10 @@
 /* Words for values. */
 #include "priv.h"
 
-static const char *word(const char *const *words, size_t count, unsigned int value)
+const char *text_word(const char *const *words, size_t count, unsigned int value)
 {
 	return value < count && words[value] ? words[value] : "?";
 }
-
-#define WORD(words, value) word(words, sizeof(words) / sizeof((words)[0]), value)
 
 const char *kiwi_status_text(unsigned int cqe_status)
 {

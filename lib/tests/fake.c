@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "fake.h"
+#include "fake-part.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -39,7 +40,7 @@ static unsigned int event_count;
 static unsigned int breaches, files;
 static unsigned long calls;
 static uint32_t next_qpn, last_qpn = 0x1000;
-static bool removed;
+static bool removed, is_g2g;
 static void *doorbell_page;
 
 static struct {
@@ -54,15 +55,17 @@ int __real_ioctl(int fd, unsigned long request, void *arg);
 int __real_open(const char *path, int flags, int mode);
 int __real_close(int fd);
 ssize_t __real_read(int fd, void *buf, size_t size);
-void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off);
 int __wrap_ioctl(int fd, unsigned long request, void *arg);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_close(int fd);
 ssize_t __wrap_read(int fd, void *buf, size_t size);
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off);
 
-#define breach_unless(cond) ((cond) ? 0 : (printf("# contract: %s:%d: not: %s\n", __FILE__, \
-						  __LINE__, #cond), breaches++))
+void fake_breach(const char *file, int line, const char *what)
+{
+	printf("# contract: %s:%d: not: %s\n", file, line, what);
+	breaches++;
+}
 
 void fake_fail(unsigned int nr, unsigned int nth, int err, const char *text)
 {
@@ -95,7 +98,7 @@ unsigned int fake_objects(void)
 
 	for (i = 0; i < MAX_OBJECTS; i++)
 		n += objects[i].kind != NONE;
-	return n;
+	return n + fake_g2g_objects();
 }
 
 unsigned long fake_calls(void)
@@ -128,9 +131,9 @@ const struct kiwi_snic_qp_modify *fake_modify(unsigned int n)
 	return n < modify_count ? &modifies[n] : NULL;
 }
 
-void fake_event(const struct kiwi_snic_event *event)
+void fake_event(const void *event)
 {
-	events[event_count++] = *event;
+	memcpy(&events[event_count++], event, sizeof(events[0]));
 }
 
 bool fake_complete(const struct kiwi_cq *cq, const struct kiwi_cqe *cqe)
@@ -488,7 +491,7 @@ int __wrap_ioctl(int fd, unsigned long request, void *arg)
 
 	if (fd != FAKE_FD)
 		return __real_ioctl(fd, request, arg);
-	if (request == KIWI_SNIC_LAST_ERROR) {
+	if (request == (is_g2g ? KIWI_G2G_LAST_ERROR : KIWI_SNIC_LAST_ERROR)) {
 		memcpy(arg, &last_error, sizeof(last_error));
 		return 0;
 	}
@@ -500,7 +503,7 @@ int __wrap_ioctl(int fd, unsigned long request, void *arg)
 		fail.happened = true;
 		return failed(nr, fail.err, fail.text);
 	}
-	err = answer(request, arg);
+	err = is_g2g ? fake_g2g_answer(request, arg) : answer(request, arg);
 	return err ? failed(nr, err, NULL) : 0;
 }
 
@@ -512,7 +515,7 @@ int __wrap_open(const char *path, int flags, ...)
 	va_start(args, flags);
 	mode = flags & O_CREAT ? va_arg(args, int) : 0;
 	va_end(args);
-	if (strcmp(path, "/dev/kiwi/" FAKE_NAME))
+	if (strcmp(path, "/dev/kiwi/" FAKE_NAME) && strcmp(path, "/dev/kiwi/" FAKE_G2G_NAME))
 		return __real_open(path, flags, mode);
 	if (call_fails()) {
 		errno = EMFILE;
@@ -520,6 +523,7 @@ int __wrap_open(const char *path, int flags, ...)
 	}
 	files++;
 	removed = false;
+	is_g2g = !strcmp(path, "/dev/kiwi/" FAKE_G2G_NAME);
 	return FAKE_FD;
 }
 
@@ -533,6 +537,7 @@ int __wrap_close(int fd)
 	files--;
 	for (i = 0; i < MAX_OBJECTS; i++)
 		objects[i].kind = NONE;
+	fake_g2g_close();
 	return 0;
 }
 
@@ -561,6 +566,8 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off
 	}
 	if (fd != FAKE_FD)
 		return __real_mmap(addr, len, prot, flags, fd, off);
+	if (is_g2g)
+		return fake_g2g_mmap(len, prot, flags, off);
 	breach_unless(len == PAGE && off == DB_MAP_OFFSET);
 	breach_unless(prot == (PROT_READ | PROT_WRITE) && (flags & MAP_SHARED));
 	p = __real_mmap(NULL, len, prot, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The kernel side of /dev/kiwi/snic7, played in the process: it holds the library
- * to the contract of kiwi/snic.h, and lets a test play the device on its rings.
+ * The kernel side of /dev/kiwi/snic7 and /dev/kiwi/g2g3, played in the process: it holds the
+ * library to the contract of kiwi/snic.h and kiwi/g2g.h, and lets a test play the device on the
+ * rings of the SNIC.
  */
 #ifndef FAKE_H
 #define FAKE_H
 
+#include <kiwi/fabric.h>
 #include <kiwi/kiwi.h>
 #include <stdbool.h>
 
@@ -46,8 +48,8 @@ const struct kiwi_snic_qp_create *fake_qp(uint32_t id);
 const struct kiwi_snic_cq_create *fake_cq(uint32_t id);
 const struct kiwi_snic_qp_modify *fake_modify(unsigned int n);	/* the nth so far */
 
-/* Have an event ready to be read. */
-void fake_event(const struct kiwi_snic_event *event);
+/* Have an event of either part ready to be read. */
+void fake_event(const void *event);
 
 /* The device writes a completion. False when the CQ has no room. */
 bool fake_complete(const struct kiwi_cq *cq, const struct kiwi_cqe *cqe);
@@ -63,5 +65,25 @@ bool fake_doorbell_page_clean(void);
  */
 void fake_count_begin(void);
 unsigned int fake_count_end(bool *sizes_ok);
+
+/* The G2G IO die ---------------------------------------------------------- */
+
+#define FAKE_G2G_NAME	"g2g3"
+#define FAKE_ACCELS	16
+#define FAKE_IMAGE_MAX	200000
+#define FAKE_MAP_SIZE	65536
+
+/* Queries that are answered with the state before, from now on, before each change. */
+void fake_g2g_lag(unsigned int queries);
+
+/* What the library asked for in the latest call of the kind. */
+const struct kiwi_g2g_export_create *fake_g2g_export(void);
+const struct kiwi_g2g_routes_stage *fake_g2g_staged(void);
+
+/* What is in the slot: the bytes written so far. */
+const uint8_t *fake_g2g_image(uint32_t *written);
+
+/* The atomic page mapped last. */
+volatile uint64_t *fake_g2g_atomics(void);
 
 #endif /* FAKE_H */

@@ -16,6 +16,30 @@ struct fixture {
 	struct kiwi_qp *qp;
 };
 
+static inline bool says(const char *word)
+{
+	bool found = strstr(kiwi_error(), word);
+
+	if (!found)
+		printf("# \"%s\" does not say \"%s\"\n", kiwi_error(), word);
+	return found;
+}
+
+/* One call, each of whose system calls fails in turn, leaves the kernel as it was. */
+#define NOTHING_LEFT(call) do {							\
+	unsigned int n, before = fake_objects();				\
+	for (n = 1; n < 100; n++) {						\
+		int rc;								\
+		fake_fail_nth(n);						\
+		rc = call;							\
+		if (!fake_failed())						\
+			break;							\
+		holds(rc < 0 && fake_objects() == before);			\
+	}									\
+	fake_fail_nth(0);							\
+	holds(n > 1 && n < 100);						\
+} while (0)
+
 static inline void need(int rc)
 {
 	if (!rc)

@@ -2,15 +2,6 @@
 /* Handles: errors in words, limits, lifetime, and failure of each system call in turn. */
 #include "fixture.h"
 
-static bool says(const char *word)
-{
-	bool found = strstr(kiwi_error(), word);
-
-	if (!found)
-		printf("# \"%s\" does not say \"%s\"\n", kiwi_error(), word);
-	return found;
-}
-
 static void test_names(void)
 {
 	static const char *const good[] = { "snic7", "7", "/dev/kiwi/snic7" };
@@ -237,21 +228,6 @@ static void test_sweep(void)
 	printf("# %u calls\n", n - 1);
 	say("each system call fails once: nothing is left behind");
 }
-
-/* One call, each of whose system calls fails in turn, leaves the kernel as it was. */
-#define NOTHING_LEFT(call) do {							\
-	unsigned int n, before = fake_objects();				\
-	for (n = 1; n < 100; n++) {						\
-		int rc;								\
-		fake_fail_nth(n);						\
-		rc = call;							\
-		if (!fake_failed())						\
-			break;							\
-		holds(rc < 0 && fake_objects() == before);			\
-	}									\
-	fake_fail_nth(0);							\
-	holds(n > 1 && n < 100);						\
-} while (0)
 
 static void test_nothing_left(void)
 {

@@ -65,14 +65,14 @@ def install(log):
                          capture_output=True, text=True, check=False, timeout=20)
     assert run.returncode == 1 and "snic0" in run.stderr, run
     source = log / "cxx.cc"
-    source.write_text("#include <kiwi/kiwi.h>\nint main() { return kiwi_list(nullptr, 0) < 0; }\n",
-                      encoding="utf-8")
+    source.write_text("#include <kiwi/fabric.h>\nint main() { return kiwi_list(nullptr, 0) < 0 || "
+                      "kiwi_g2g_list(nullptr, 0) < 0; }\n", encoding="utf-8")
     command("g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-o", log / "cxx", source, *flags)
 
     exported = {line.split()[-1].split("@")[0] for line in command(
         "nm", "-D", "--defined-only", root / "usr/lib/libkiwi.so").splitlines()}
-    declared = public_functions("kiwi.h")
-    assert exported - {"KIWI_1.0", "KIWI_1.1"} == declared, exported ^ declared
+    declared = public_functions("kiwi.h") | public_functions("fabric.h")
+    assert exported - {"KIWI_1.0", "KIWI_1.1", "KIWI_1.2"} == declared, exported ^ declared
 
 
 def public_functions(header):
@@ -92,7 +92,7 @@ def manuals(_log):
         name_section = page.read_text(encoding="utf-8").split(".Sh SYNOPSIS")[0]
         named |= set(re.findall(r"^\.Nm (kiwi_\S+)", name_section, re.MULTILINE))
     functions = public_functions("kiwi.h") | public_functions("queue.h") | \
-        public_functions("proxy.h")
+        public_functions("proxy.h") | public_functions("fabric.h")
     assert named == functions, named ^ functions
 
     page = (TOP / "Documentation/man/kiwi-perf.1").read_text(encoding="utf-8")

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Words for values of G2G IO dies, which are those of sysfs. */
+#include "priv.h"
+
+const char *kiwi_g2g_fabric_state_text(unsigned int state)
+{
+	static const char *const words[] = {
+		[KIWI_G2G_FABRIC_UNCONFIGURED] = "UNCONFIGURED",
+		[KIWI_G2G_FABRIC_CONFIGURED] = "CONFIGURED",
+		[KIWI_G2G_FABRIC_READY] = "READY",
+		[KIWI_G2G_FABRIC_ACTIVE] = "ACTIVE",
+		[KIWI_G2G_FABRIC_ERROR] = "ERROR",
+	};
+
+	return WORD(words, state);
+}
+
+const char *kiwi_g2g_port_state_text(unsigned int state)
+{
+	static const char *const words[] = {
+		[KIWI_G2G_PORT_DOWN] = "DOWN",
+		[KIWI_G2G_PORT_TRAINING] = "TRAINING",
+		[KIWI_G2G_PORT_UP] = "UP",
+		[KIWI_G2G_PORT_FAULT] = "FAULT",
+	};
+
+	return WORD(words, state);
+}
+
+const char *kiwi_g2g_peer_state_text(unsigned int state)
+{
+	static const char *const words[] = {
+		[KIWI_G2G_PEER_NONE] = "NONE",
+		[KIWI_G2G_PEER_SEEKING] = "SEEKING",
+		[KIWI_G2G_PEER_ESTABLISHED] = "ESTABLISHED",
+		[KIWI_G2G_PEER_MISMATCH] = "MISMATCH",
+		[KIWI_G2G_PEER_ISOLATED] = "ISOLATED",
+	};
+
+	return WORD(words, state);
+}
+
+const char *kiwi_g2g_slot_state_text(unsigned int state)
+{
+	static const char *const words[] = {
+		[KIWI_G2G_SLOT_EMPTY] = "EMPTY",
+		[KIWI_G2G_SLOT_LOADING] = "LOADING",
+		[KIWI_G2G_SLOT_LOADED] = "LOADED",
+		[KIWI_G2G_SLOT_VERIFIED] = "VERIFIED",
+		[KIWI_G2G_SLOT_BAD] = "BAD",
+	};
+
+	return WORD(words, state);
+}
+
+const char *kiwi_g2g_export_state_text(unsigned int state)
+{
+	static const char *const words[] = {
+		[KIWI_G2G_EXPORT_LIVE] = "LIVE",
+		[KIWI_G2G_EXPORT_REVOKING] = "REVOKING",
+		[KIWI_G2G_EXPORT_REVOKED] = "REVOKED",
+	};
+
+	return WORD(words, state);
+}
+
+const char *kiwi_g2g_import_state_text(unsigned int state)
+{
+	static const char *const words[] = {
+		[KIWI_G2G_WINDOW_BINDING] = "BINDING",
+		[KIWI_G2G_WINDOW_BOUND] = "BOUND",
+		[KIWI_G2G_WINDOW_MAPPED] = "MAPPED",
+		[KIWI_G2G_WINDOW_DEAD] = "DEAD",
+	};
+
+	return WORD(words, state);
+}
+
+const char *kiwi_g2g_reason_text(unsigned int reason)
+{
+	static const char *const words[] = {
+		[KIWI_G2G_WHY_NONE] = "NONE",
+		[KIWI_G2G_WHY_ADMIN] = "ADMIN",
+		[KIWI_G2G_WHY_NOT_CONFIGURED] = "NOT_CONFIGURED",
+		[KIWI_G2G_WHY_NO_ROUTES] = "NO_ROUTES",
+		[KIWI_G2G_WHY_NO_PORT] = "NO_PORT",
+		[KIWI_G2G_WHY_ID_CONFLICT] = "ID_CONFLICT",
+		[KIWI_G2G_WHY_NO_CARRIER] = "NO_CARRIER",
+		[KIWI_G2G_WHY_NO_NEIGHBOUR] = "NO_NEIGHBOUR",
+		[KIWI_G2G_WHY_NEIGHBOURS] = "NEIGHBOURS",
+		[KIWI_G2G_WHY_POD] = "POD",
+		[KIWI_G2G_WHY_IMAGE] = "IMAGE",
+		[KIWI_G2G_WHY_EPOCH] = "EPOCH",
+		[KIWI_G2G_WHY_PARTITION] = "PARTITION",
+		[KIWI_G2G_WHY_MTU] = "MTU",
+		[KIWI_G2G_WHY_LANES] = "LANES",
+		[KIWI_G2G_WHY_FEC] = "FEC",
+		[KIWI_G2G_WHY_LLR] = "LLR",
+		[KIWI_G2G_WHY_FLOW] = "FLOW",
+		[KIWI_G2G_WHY_LLR_EXHAUSTED] = "LLR_EXHAUSTED",
+		[KIWI_G2G_WHY_TIMEOUT] = "TIMEOUT",
+		[KIWI_G2G_WHY_RESTARTED] = "RESTARTED",
+		[KIWI_G2G_WHY_ISOLATED] = "ISOLATED",
+		[KIWI_G2G_WHY_REVOKE] = "REVOKE",
+		[KIWI_G2G_WHY_REVOKED] = "REVOKED",
+		[KIWI_G2G_WHY_NO_ACCESS] = "NO_ACCESS",
+		[KIWI_G2G_WHY_NO_RESOURCE] = "NO_RESOURCE",
+		[KIWI_G2G_WHY_PROTOCOL] = "PROTOCOL",
+		[KIWI_G2G_WHY_FABRIC] = "FABRIC",
+	};
+
+	return WORD(words, reason);
+}
+
+const char *kiwi_g2g_image_error_text(unsigned int error)
+{
+	static const char *const words[] = {
+		[KIWI_G2G_IMAGE_OK] = "OK",
+		[KIWI_G2G_IMAGE_MALFORMED] = "MALFORMED",
+		[KIWI_G2G_IMAGE_HASH] = "HASH",
+		[KIWI_G2G_IMAGE_FOREIGN] = "FOREIGN",
+	};
+
+	return WORD(words, error);
+}
+
+const char *kiwi_g2g_log_text(unsigned int kind)
+{
+	static const char *const words[] = {
+		[KIWI_G2G_LOG_LOAD] = "LOAD",
+		[KIWI_G2G_LOG_STORE] = "STORE",
+		[KIWI_G2G_LOG_ATOMIC] = "ATOMIC",
+		[KIWI_G2G_LOG_TARGET] = "TARGET",
+		[KIWI_G2G_LOG_PROTOCOL] = "PROTOCOL",
+		[KIWI_G2G_LOG_ID_CONFLICT] = "ID_CONFLICT",
+	};
+
+	return WORD(words, kind);
+}
+
+const char *kiwi_g2g_status_text(unsigned int status)
+{
+	static const char *const words[] = {
+		[KIWI_G2G_ST_OK] = "OK",
+		[KIWI_G2G_ST_TARGET_ABORT] = "TARGET_ABORT",
+		[KIWI_G2G_ST_DECODE_ERROR] = "DECODE_ERROR",
+		[KIWI_G2G_ST_PROTECTION] = "PROTECTION",
+		[KIWI_G2G_ST_TIMEOUT] = "TIMEOUT",
+		[KIWI_G2G_ST_ISOLATED] = "ISOLATED",
+		[KIWI_G2G_ST_REVOKED] = "REVOKED",
+		[KIWI_G2G_ST_NO_RESOURCE] = "NO_RESOURCE",
+	};
+
+	return WORD(words, status);
+}
+
+const char *kiwi_g2g_event_text(unsigned int event_type)
+{
+	static const char *const words[] = {
+		[KIWI_EVENT_DEVICE_FATAL] = "device fatal",
+		[KIWI_EVENT_LOST] = "events lost",
+		[KIWI_G2G_EVENT_FABRIC] = "fabric",
+		[KIWI_G2G_EVENT_PAUSE] = "pause",
+		[KIWI_G2G_EVENT_PORT] = "port",
+		[KIWI_G2G_EVENT_PEER] = "peer",
+		[KIWI_G2G_EVENT_IMPORT] = "import",
+		[KIWI_G2G_EVENT_EXPORT] = "export",
+		[KIWI_G2G_EVENT_LOG] = "log",
+		[KIWI_G2G_EVENT_ROUTES] = "routes",
+		[KIWI_G2G_EVENT_IMAGE] = "image",
+	};
+
+	return WORD(words, event_type);
+}

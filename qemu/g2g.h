@@ -56,6 +56,10 @@ typedef struct G2gCounters {
     uint64_t refused_key, refused_bounds, refused_right, refused_revoked;
     uint64_t refused_bind, shootdowns, isolations, peers_lost;
     uint64_t mail_sent, mail_received, protocol, messages_dropped;
+    uint64_t qp_out_of_sequence, qp_duplicate_request, qp_packet_seq_err;
+    uint64_t qp_local_ack_timeout_err, qp_rnr_nak_sent, qp_rnr_nak_rcvd;
+    uint64_t qp_rnr_nak_retry_err, qp_retry_exceeded_err, qp_remote_access_err;
+    uint64_t qp_retransmitted;
 } G2gCounters;
 
 typedef struct G2gConfig {      /* struct kiwi_g2g_port_config in host order */

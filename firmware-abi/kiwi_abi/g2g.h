@@ -358,7 +358,18 @@ struct kiwi_g2g_counters {
 	__le64 mail_received;
 	__le64 protocol;	/* PDUs in sequence that broke this text */
 	__le64 messages_dropped; /* MESSAGE without a QP that takes it, or malformed */
-	__le64 rsvd[31];
+	/* Of queue pairs, as in struct kiwi_snic_port_counters; 0 without KIWI_G2G_CAP_MSGQ */
+	__le64 qp_out_of_sequence;
+	__le64 qp_duplicate_request;
+	__le64 qp_packet_seq_err;
+	__le64 qp_local_ack_timeout_err;
+	__le64 qp_rnr_nak_sent;
+	__le64 qp_rnr_nak_rcvd;
+	__le64 qp_rnr_nak_retry_err;
+	__le64 qp_retry_exceeded_err;
+	__le64 qp_remote_access_err;
+	__le64 qp_retransmitted;
+	__le64 rsvd[21];
 };
 KIWI_ABI_SIZE(struct kiwi_g2g_counters, 512);
 

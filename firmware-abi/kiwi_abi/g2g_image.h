@@ -96,4 +96,7 @@ KIWI_ABI_OFFSET(struct kiwi_g2g_image, hash, 64);
 #define KIWI_G2G_MTU_MIN	1024
 #define KIWI_G2G_MTU_MAX	9216
 
+/* Bytes of a PDU that a packet of a QP needs besides its MTU: F-6, W-33 */
+#define KIWI_G2G_MESSAGE_ROOM	128
+
 #endif /* KIWI_ABI_G2G_IMAGE_H */

@@ -144,6 +144,19 @@ struct kiwi_g2g_tx {
 };
 KIWI_ABI_SIZE(struct kiwi_g2g_tx, 24);
 
+/*
+ * MESSAGE: a packet of a queue pair, W-33. Sizes of its headers [public: IBTA 9.2 to 9.3]; the
+ * largest packet with payload is a WRITE with immediate data.
+ */
+#define KIWI_G2G_BTH		12
+#define KIWI_G2G_RETH		16
+#define KIWI_G2G_IMMDT		4
+
+KIWI_ABI_ASSERT(sizeof(struct kiwi_g2g_ethx) + sizeof(struct kiwi_g2g_fh) +
+		sizeof(struct kiwi_g2g_tx) + KIWI_G2G_BTH + KIWI_G2G_RETH + KIWI_G2G_IMMDT +
+		7 /* padding of the transaction */ + sizeof(struct kiwi_g2g_trailer) <=
+		KIWI_G2G_MESSAGE_ROOM, "a packet at the MTU fits its PDU");
+
 struct kiwi_g2g_tx_atomic {
 	__le64 operand;		/* addend, or the new value */
 	__le64 compare;		/* CMP_SWAP, else 0 */

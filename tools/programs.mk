@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # The tools; included by the top Makefile.
 tools-common := $(wildcard tools/common/*.c)
+tools-mem := $(wildcard tools/mem/*.c) testing/xpu/xpu_user.c
 
 programs += kiwictl
-kiwictl-sources := $(wildcard tools/kiwictl/*.c) $(tools-common) testing/xpu/xpu_user.c $(kiwi-lib)
+kiwictl-sources := $(wildcard tools/kiwictl/*.c) $(tools-common) $(tools-mem) $(kiwi-lib)
+kiwictl-libs := -lyaml
 
 # These look up host names, for which libc loads code when it runs: not static.
-kiwi-perf-sources := $(wildcard tools/perf/*.c) $(tools-common) testing/xpu/xpu_user.c
+kiwi-perf-sources := $(wildcard tools/perf/*.c) $(tools-common) $(tools-mem)
 rc-pingpong-sources := tools/examples/rc-pingpong.c $(tools-common)
 
 define tool_rule
@@ -21,6 +23,8 @@ $(foreach p,kiwi-perf rc-pingpong,$(eval $(call tool_rule,$(p))))
 install-tools: $(B)/bin/kiwictl $(B)/bin/kiwi-perf
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
 	install $(B)/bin/kiwictl $(B)/bin/kiwi-perf $(DESTDIR)$(BINDIR)/
+	install -d $(DESTDIR)$(DATADIR)/kiwi
+	install -m 644 tools/kiwictl/topology.schema.json $(DESTDIR)$(DATADIR)/kiwi/
 	scripts/install-man.sh $(DESTDIR)$(MANDIR)/man1 Documentation/man/*.1
 
 .PHONY: install-tools

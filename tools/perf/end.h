@@ -3,7 +3,7 @@
 #ifndef END_H
 #define END_H
 
-#include "mem.h"
+#include "../mem/mem.h"
 #include "perf.h"
 
 struct end {

@@ -34,7 +34,7 @@ static bool udmabuf_alloc(struct mem *mem, const char *argument, size_t size)
 		return false;
 	}
 	mem->size = (size + page - 1) / page * page;
-	mem->device = memfd_create("kiwi-perf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	mem->device = memfd_create("kiwi", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (mem->device < 0 || ftruncate(mem->device, (off_t)mem->size) ||
 	    fcntl(mem->device, F_ADD_SEALS, F_SEAL_SHRINK)) {
 		complain("memfd of %zu bytes: %s", mem->size, strerror(errno));

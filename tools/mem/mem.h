@@ -3,8 +3,8 @@
  * Memory to move bytes from and to. A provider makes a piece of it that the CPU sees;
  * one that is a DMA-buf is registered as such.
  */
-#ifndef PERF_MEM_H
-#define PERF_MEM_H
+#ifndef TOOLS_MEM_H
+#define TOOLS_MEM_H
 
 #include <kiwi/kiwi.h>
 #include <stdbool.h>
@@ -43,4 +43,4 @@ void mem_cpu_end(const struct mem *mem);
 /* One line for each provider, for the help text. */
 void mem_help(void);
 
-#endif /* PERF_MEM_H */
+#endif /* TOOLS_MEM_H */

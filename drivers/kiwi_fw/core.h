@@ -4,7 +4,8 @@
  *
  * Locks, outermost first:
  *   (the caller's)	create, destroy, start and stop of one device are never concurrent
- *   dma_resv		of an imported DMA-buf; its revocation callback and commands run below it
+ *   dma_resv		of an imported DMA-buf; callbacks of struct kiwi_fw_dmabuf_ops and their
+ *			commands run below it
  *   eq->deliver	mutex: one deliverer of asynchronous events, which keeps their order
  *   eq->lock		spinlock: ring of an event queue; completion callbacks run below it
  *   admin->lock	spinlock: rings and slots of the admin queue

@@ -117,12 +117,37 @@ int kiwi_fw_mem_vmap(struct kiwi_fw_mem *mem, struct iosys_map *map)
 EXPORT_SYMBOL_NS_GPL(kiwi_fw_mem_vmap, "KIWI_FW");
 
 /**
+ * kiwi_fw_mem_lock() - keep memory where it is, to hand it to the device
+ * @mem: memory that the device does not know yet
+ *
+ * The locks of struct kiwi_fw_dmabuf_ops nest in this one.
+ *
+ * Return: 0, -EINTR, -EREMOTEIO if it was revoked, or as kiwi_fw_mem_dmabuf() if it has moved
+ * meanwhile and cannot be reached. On failure there is nothing to unlock.
+ */
+int kiwi_fw_mem_lock(struct kiwi_fw_mem *mem)
+{
+	return mem->ops->lock ? mem->ops->lock(mem) : 0;
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_fw_mem_lock, "KIWI_FW");
+
+/**
+ * kiwi_fw_mem_unlock() - undo kiwi_fw_mem_lock()
+ * @mem: memory
+ */
+void kiwi_fw_mem_unlock(struct kiwi_fw_mem *mem)
+{
+	if (mem->ops->unlock)
+		mem->ops->unlock(mem);
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_fw_mem_unlock, "KIWI_FW");
+
+/**
  * kiwi_fw_mem_release() - give memory back
  * @mem: memory that the device no longer reaches
  */
 void kiwi_fw_mem_release(struct kiwi_fw_mem *mem)
 {
-	kiwi_fw_mem_free_runs(mem);
 	mem->ops->release(mem);
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_fw_mem_release, "KIWI_FW");

@@ -10,10 +10,14 @@ struct sg_table;
 /**
  * struct kiwi_fw_mem_ops - a kind of memory
  * @vmap: maps the memory for the CPU
- * @release: gives back all but the runs
+ * @lock: keeps it where it is, and has it in reach; NULL where it cannot move
+ * @unlock: undoes that; likewise
+ * @release: gives all back
  */
 struct kiwi_fw_mem_ops {
 	int (*vmap)(struct kiwi_fw_mem *mem, struct iosys_map *map);
+	int (*lock)(struct kiwi_fw_mem *mem);
+	void (*unlock)(struct kiwi_fw_mem *mem);
 	void (*release)(struct kiwi_fw_mem *mem);
 };
 

@@ -167,6 +167,7 @@ static void kiwi_fw_user_release(struct kiwi_fw_mem *mem)
 	kiwi_fw_user_unpin(user);
 	kiwi_fw_user_uncharge(user);
 	mmdrop(user->mm);
+	kiwi_fw_mem_free_runs(mem);
 	kfree(user);
 }
 

@@ -276,11 +276,7 @@ static void take_away(struct kg2g_export *export)
 	spin_unlock(&obj->part->event_lock);
 }
 
-/**
- * kg2g_export_revoked() - for kiwi_fw_mem_dmabuf(): the exporter takes the memory away
- * @arg: the export
- */
-void kg2g_export_revoked(void *arg)
+static void export_revoked(void *arg)
 {
 	struct kg2g_export *export = arg;
 
@@ -288,3 +284,8 @@ void kg2g_export_revoked(void *arg)
 	take_away(export);
 	mutex_unlock(&export->obj.lock);
 }
+
+/* Peers cannot be told to wait: what they reach is pinned. */
+const struct kiwi_fw_dmabuf_ops kg2g_export_mem_ops = {
+	.revoked = export_revoked,
+};

@@ -38,7 +38,7 @@ static int take_memory(struct kiwi_call *call, const struct kiwi_g2g_export_crea
 	struct kiwi_fw_mem *mem;
 
 	mem = kiwi_fw_mem_dmabuf(call->part->fw, c->fd, c->offset, c->length, writable,
-				 kg2g_export_revoked, export, &why);
+				 &kg2g_export_mem_ops, export, &why);
 	if (IS_ERR(mem))
 		return mem_failed(call, c, PTR_ERR(mem), &why);
 	export->mem = mem;

@@ -18,7 +18,7 @@ extern const struct kiwi_obj_ops kg2g_export_ops;
 /**
  * struct kg2g_export - memory that peers may import
  * @obj: what all objects have
- * @mem: set by the maker; kg2g_export_revoked() with the export is told of revocation
+ * @mem: set by the maker, with kg2g_export_mem_ops and the export for its argument
  * @rights: set by the maker: KIWI_ACCESS_REMOTE_*
  * @grantees: likewise
  * @handle: random
@@ -48,7 +48,7 @@ int kg2g_export_create(struct kg2g_export *export, struct kiwi_error *err);
 int kg2g_export_revoke(struct kg2g_export *export, struct kiwi_error *err);
 int kg2g_export_query(struct kg2g_export *export, struct kiwi_g2g_export *out,
 		      struct kiwi_error *err);
-void kg2g_export_revoked(void *export);
+extern const struct kiwi_fw_dmabuf_ops kg2g_export_mem_ops;
 
 /* Window ----------------------------------------------------------------------- */
 

@@ -213,13 +213,8 @@ static void cq_revoke_qp(struct ksnic_qp *qp)
 	mutex_unlock(&qp->obj.lock);
 }
 
-/**
- * ksnic_cq_revoked() - for kiwi_fw_mem_dmabuf(): the exporter takes the memory away
- * @arg: the CQ
- *
- * The device destroys no CQ that a QP uses, so the QPs go first.
- */
-void ksnic_cq_revoked(void *arg)
+/* The device destroys no CQ that a QP uses, so the QPs go first. */
+static void cq_revoked(void *arg)
 {
 	struct ksnic_cq *cq = arg;
 	struct ksnic_qp *qp;
@@ -232,3 +227,8 @@ void ksnic_cq_revoked(void *arg)
 	ksnic_obj_revoke(&cq->obj, KIWI_SNIC_EVENT_CQ_ERROR, KIWI_CQ_ERR_DMA);
 	mutex_unlock(&cq->obj.lock);
 }
+
+/* The device does not hold rings. */
+const struct kiwi_fw_dmabuf_ops ksnic_cq_mem_ops = {
+	.revoked = cq_revoked,
+};

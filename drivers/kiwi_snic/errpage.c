@@ -58,11 +58,7 @@ void ksnic_errpage_free(struct ksnic_errpage *ep)
 	kfree(ep);
 }
 
-/**
- * ksnic_errpage_revoked() - for kiwi_fw_mem_dmabuf(): the exporter takes the memory away
- * @arg: the page
- */
-void ksnic_errpage_revoked(void *arg)
+static void errpage_revoked(void *arg)
 {
 	struct ksnic_errpage *ep = arg;
 
@@ -70,6 +66,11 @@ void ksnic_errpage_revoked(void *arg)
 	ep->revoked = true;
 	spin_unlock(&ep->lock);
 }
+
+/* The CPU writes where it was mapped. */
+const struct kiwi_fw_dmabuf_ops ksnic_errpage_mem_ops = {
+	.revoked = errpage_revoked,
+};
 
 static void put_word(struct ksnic_errpage *ep, size_t offset, u32 value)
 {

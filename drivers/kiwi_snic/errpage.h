@@ -14,13 +14,13 @@
 
 #include <uapi/kiwi/snic.h>
 
+struct kiwi_fw_dmabuf_ops;
 struct kiwi_fw_mem;
 struct ksnic_error;
 
 /**
  * struct ksnic_errpage - an error page
- * @mem: its memory, pinned where it is; set by the maker, who has
- *	ksnic_errpage_revoked() told of revocation
+ * @mem: its memory, pinned where it is; set by the maker, with ksnic_errpage_mem_ops
  * @lock: protects the rest; innermost
  * @map: the CPU's view of @mem
  * @revoked: @mem is not to be touched any more
@@ -42,10 +42,11 @@ struct ksnic_errpage {
 	DECLARE_BITMAP(used, KIWI_ERROR_WORDS);
 };
 
+extern const struct kiwi_fw_dmabuf_ops ksnic_errpage_mem_ops;
+
 struct ksnic_errpage *ksnic_errpage_new(void);
 int ksnic_errpage_map(struct ksnic_errpage *ep, struct ksnic_error *err);
 void ksnic_errpage_free(struct ksnic_errpage *ep);
-void ksnic_errpage_revoked(void *ep);
 
 void ksnic_errpage_device(struct ksnic_errpage *ep, u32 value);
 void ksnic_errpage_ports(struct ksnic_errpage *ep, u32 port_down);

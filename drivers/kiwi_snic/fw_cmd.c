@@ -64,6 +64,16 @@ static const struct cmd_field reg_mr_fields[] = {
 	{ }
 };
 
+static const struct cmd_field resume_mr_fields[] = {
+	FIELD(kiwi_snic_resume_mr_in, key),
+	FIELD(kiwi_snic_resume_mr_in, pbl.count),
+	FIELD(kiwi_snic_resume_mr_in, pbl.page_shift),
+	FIELD(kiwi_snic_resume_mr_in, pbl.levels),
+	FIELD(kiwi_snic_resume_mr_in, pbl.table_shift),
+	FIELD(kiwi_snic_resume_mr_in, pbl.offset),
+	{ }
+};
+
 static const struct cmd_field create_cq_fields[] = {
 	FIELD(kiwi_snic_create_cq_in, pbl.count),
 	FIELD(kiwi_snic_create_cq_in, pbl.page_shift),
@@ -139,7 +149,7 @@ static const struct cmd_field modify_qp_fields[] = {
 	CMD(KIWI_SNIC_OP_##_name, #_name, _in_len, _out_len, _fields)
 
 /* Commands that name an object, and reply nothing. */
-#define SNIC_END_CMD(_name)					\
+#define SNIC_NAMING_CMD(_name)					\
 	SNIC_CMD(_name, sizeof(struct kiwi_cmd_id), EMPTY, number_fields)
 
 static const struct cmd query_caps =
@@ -158,17 +168,20 @@ static const struct cmd query_port_counters =
 
 static const struct cmd alloc_pd =
 	SNIC_CMD(ALLOC_PD, EMPTY, sizeof(struct kiwi_cmd_id), NULL);
-static const struct cmd dealloc_pd = SNIC_END_CMD(DEALLOC_PD);
+static const struct cmd dealloc_pd = SNIC_NAMING_CMD(DEALLOC_PD);
 
 static const struct cmd reg_mr =
 	SNIC_CMD(REG_MR, sizeof(struct kiwi_snic_reg_mr_in), sizeof(struct kiwi_cmd_id),
 		 reg_mr_fields);
-static const struct cmd dereg_mr = SNIC_END_CMD(DEREG_MR);
+static const struct cmd dereg_mr = SNIC_NAMING_CMD(DEREG_MR);
+static const struct cmd hold_mr = SNIC_NAMING_CMD(HOLD_MR);
+static const struct cmd resume_mr =
+	SNIC_CMD(RESUME_MR, sizeof(struct kiwi_snic_resume_mr_in), EMPTY, resume_mr_fields);
 
 static const struct cmd create_cq =
 	SNIC_CMD(CREATE_CQ, sizeof(struct kiwi_snic_create_cq_in),
 		 sizeof(struct kiwi_snic_queue_out), create_cq_fields);
-static const struct cmd destroy_cq = SNIC_END_CMD(DESTROY_CQ);
+static const struct cmd destroy_cq = SNIC_NAMING_CMD(DESTROY_CQ);
 
 static const struct cmd create_qp =
 	SNIC_CMD(CREATE_QP, sizeof(struct kiwi_snic_create_qp_in),
@@ -178,7 +191,7 @@ static const struct cmd modify_qp =
 static const struct cmd query_qp =
 	SNIC_CMD(QUERY_QP, sizeof(struct kiwi_cmd_id), sizeof(struct kiwi_qp_attr),
 		 number_fields);
-static const struct cmd destroy_qp = SNIC_END_CMD(DESTROY_QP);
+static const struct cmd destroy_qp = SNIC_NAMING_CMD(DESTROY_QP);
 
 static void cmd_refused(const struct cmd *cmd, int ret, const struct kiwi_fw_err *why,
 			struct ksnic_error *err)
@@ -373,6 +386,22 @@ int ksnic_cmd_reg_mr(struct kiwi_fw *fw, u32 pdn, u32 access, u64 iova, u64 leng
 int ksnic_cmd_dereg_mr(struct kiwi_fw *fw, u32 key, struct ksnic_error *err)
 {
 	return cmd_exec_id(fw, &dereg_mr, key, NULL, err);
+}
+
+int ksnic_cmd_hold_mr(struct kiwi_fw *fw, u32 key, struct ksnic_error *err)
+{
+	return cmd_exec_id(fw, &hold_mr, key, NULL, err);
+}
+
+int ksnic_cmd_resume_mr(struct kiwi_fw *fw, u32 key, const struct kiwi_pbl *pbl,
+			struct ksnic_error *err)
+{
+	struct kiwi_snic_resume_mr_in in = {
+		.key = cpu_to_le32(key),
+		.pbl = *pbl,
+	};
+
+	return cmd_exec(fw, &resume_mr, &in, NULL, err);
 }
 
 static int cmd_create_queue(struct kiwi_fw *fw, const struct cmd *cmd, const void *in,

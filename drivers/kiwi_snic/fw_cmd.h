@@ -56,6 +56,9 @@ int ksnic_cmd_dealloc_pd(struct kiwi_fw *fw, u32 pdn, struct ksnic_error *err);
 int ksnic_cmd_reg_mr(struct kiwi_fw *fw, u32 pdn, u32 access, u64 iova, u64 length,
 		     const struct kiwi_pbl *pbl, u32 *key, struct ksnic_error *err);
 int ksnic_cmd_dereg_mr(struct kiwi_fw *fw, u32 key, struct ksnic_error *err);
+int ksnic_cmd_hold_mr(struct kiwi_fw *fw, u32 key, struct ksnic_error *err);
+int ksnic_cmd_resume_mr(struct kiwi_fw *fw, u32 key, const struct kiwi_pbl *pbl,
+			struct ksnic_error *err);
 
 /*
  * struct ksnic_cq_params - struct kiwi_snic_create_cq_in in host order

@@ -54,14 +54,14 @@ static int mem_failed(struct ksnic_call *call, const char *name, const struct ki
  * @name: of the field
  * @align: of its first byte
  * @writable: by the device
- * @revoked: called with @arg when the memory is taken away
- * @arg: see @revoked
+ * @ops: told of what happens to a DMA-buf
+ * @arg: for them
  */
 struct mem_use {
 	const char *name;
 	u64 align;
 	bool writable;
-	void (*revoked)(void *arg);
+	const struct kiwi_fw_dmabuf_ops *ops;
 	void *arg;
 };
 
@@ -89,7 +89,7 @@ static int mem_take(struct ksnic_call *call, const struct kiwi_mem *m, const str
 		break;
 	case KIWI_MEM_DMABUF:
 		got = kiwi_fw_mem_dmabuf(fw, m->fd, m->addr, m->length, use->writable,
-					 use->revoked, use->arg, &why);
+					 use->ops, use->arg, &why);
 		break;
 	default:
 		return ksnic_fail(&call->err, -EINVAL, m->type, 0, "%s.type %u is unknown",
@@ -110,7 +110,7 @@ int ksnic_ioctl_error_page(struct ksnic_call *call, void *data)
 		.name = "mem",
 		.align = KIWI_ERROR_PAGE_BYTES,
 		.writable = true,
-		.revoked = ksnic_errpage_revoked,
+		.ops = &ksnic_errpage_mem_ops,
 	};
 	struct ksnic_errpage *ep;
 	int ret;
@@ -174,7 +174,7 @@ int ksnic_ioctl_mr_reg(struct ksnic_call *call, void *data)
 {
 	struct kiwi_snic_mr_reg *r = data;
 	struct ksnic_owner *owner = &call->file->owner;
-	struct mem_use use = { .name = "mem", .align = 1, .revoked = ksnic_mr_revoked };
+	struct mem_use use = { .name = "mem", .align = 1, .ops = ksnic_mr_mem_ops(call->ks) };
 	struct ksnic_mr *mr;
 	int ret;
 
@@ -226,13 +226,13 @@ int ksnic_ioctl_mr_query(struct ksnic_call *call, void *data)
 			.iova = mr->iova,
 			.length = mr->mem->length,
 			.pbl_entries = mr->pages,
-			.segments = mr->mem->nr_runs,
+			.segments = mr->segments,
 			.page_shift = mr->page_shift,
-			.state = mr->obj.revoked ? KIWI_MR_REVOKED : KIWI_MR_PINNED,
-			.path = mr->mem->path.path,
-			.reason = mr->mem->path.reason,
-			.peer = mr->mem->path.peer,
-			.bridge = mr->mem->path.bridge,
+			.state = ksnic_mr_state(mr),
+			.path = mr->path.path,
+			.reason = mr->path.reason,
+			.peer = mr->path.peer,
+			.bridge = mr->path.bridge,
 		};
 	mutex_unlock(&mr->obj.lock);
 	ksnic_obj_put(&mr->obj);
@@ -325,7 +325,7 @@ int ksnic_ioctl_cq_create(struct ksnic_call *call, void *data)
 		.name = "mem",
 		.align = sizeof(struct kiwi_cqe),
 		.writable = true,
-		.revoked = ksnic_cq_revoked,
+		.ops = &ksnic_cq_mem_ops,
 	};
 	struct ksnic_cq *cq;
 	int ret;
@@ -392,7 +392,7 @@ static int qp_take_parents(struct ksnic_call *call, const struct kiwi_snic_qp_cr
 static int qp_take_memory(struct ksnic_call *call, const struct kiwi_snic_qp_create *c,
 			  struct ksnic_qp *qp)
 {
-	struct mem_use use = { .revoked = ksnic_qp_revoked, .arg = qp };
+	struct mem_use use = { .ops = &ksnic_qp_mem_ops, .arg = qp };
 	int ret;
 
 	use.name = "sq";

@@ -113,7 +113,7 @@ static void ksnic_down(void *priv, enum kiwi_reset_reason reason)
 }
 
 static const struct kiwi_fw_ops ksnic_fw_ops = {
-	.caps = KIWI_SNIC_CAP_GPU_QUEUES,
+	.caps = KIWI_SNIC_CAP_GPU_QUEUES | KIWI_SNIC_CAP_MR_HOLD,
 	.event = ksnic_event,
 	.down = ksnic_down,
 };

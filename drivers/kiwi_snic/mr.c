@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/container_of.h>
 #include <linux/errno.h>
+#include <linux/lockdep.h>
 #include <linux/overflow.h>
 
 #include <uapi/kiwi/snic.h>
@@ -77,6 +78,42 @@ int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
 	return 0;
 }
 
+/* The device was told of this list, of where the memory is now. */
+static void mr_placed(struct ksnic_mr *mr, const struct kiwi_fw_pbl *pbl)
+{
+	lockdep_assert_held(&mr->obj.lock);
+
+	mr->path = mr->mem->path;
+	mr->segments = mr->mem->nr_runs;
+	mr->pages = le32_to_cpu(pbl->wire.count);
+	mr->page_shift = pbl->wire.page_shift;
+}
+
+static int mr_create_locked(struct ksnic_mr *mr, struct ksnic_error *err)
+{
+	struct ksnic_obj *obj = &mr->obj;
+	struct kiwi_fw_pbl pbl;
+	int ret;
+
+	ret = ksnic_pbl_build(obj->ks, mr->mem, &pbl, err);
+	if (ret)
+		return ret;
+
+	mutex_lock(&obj->lock);
+	if (obj->revoked)
+		ret = ksnic_obj_not_live(obj, err);
+	else
+		ret = ksnic_cmd_reg_mr(obj->ks->fw, mr->pd->pdn, mr->access, mr->iova,
+				       mr->mem->length, &pbl.wire, &mr->key, err);
+	obj->live = !ret;
+	if (!ret)
+		mr_placed(mr, &pbl);
+	mutex_unlock(&obj->lock);
+
+	kiwi_fw_pbl_release(obj->ks->fw, &pbl);
+	return ret;
+}
+
 /**
  * ksnic_mr_create() - register the region with the device
  * @mr: filled in by its maker
@@ -86,38 +123,135 @@ int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
  */
 int ksnic_mr_create(struct ksnic_mr *mr, struct ksnic_error *err)
 {
-	struct ksnic_obj *obj = &mr->obj;
-	struct kiwi_fw_pbl pbl;
 	int ret;
 
-	ret = ksnic_pbl_build(obj->ks, mr->mem, &pbl, err);
+	ret = kiwi_fw_mem_lock(mr->mem);
+	if (ret == -EREMOTEIO)
+		return ksnic_fail(err, ret, 0, 0, "mem: the exporter took it back");
 	if (ret)
-		return ret;
-	mr->pages = le32_to_cpu(pbl.wire.count);
-	mr->page_shift = pbl.wire.page_shift;
-
-	mutex_lock(&obj->lock);
-	if (obj->revoked)
-		ret = ksnic_obj_not_live(obj, err);
-	else
-		ret = ksnic_cmd_reg_mr(obj->ks->fw, mr->pd->pdn, mr->access, mr->iova,
-				       mr->mem->length, &pbl.wire, &mr->key, err);
-	obj->live = !ret;
-	mutex_unlock(&obj->lock);
-
-	kiwi_fw_pbl_release(obj->ks->fw, &pbl);
+		return ksnic_fail(err, ret, 0, 0, "mem: %s", ksnic_errno_text(ret));
+	ret = mr_create_locked(mr, err);
+	kiwi_fw_mem_unlock(mr->mem);
 	return ret;
 }
 
 /**
- * ksnic_mr_revoked() - for kiwi_fw_mem_dmabuf(): the exporter takes the memory away
- * @arg: the region
+ * ksnic_mr_state() - what may become of the memory
+ * @mr: the region, locked
+ *
+ * Return: enum kiwi_mr_state
  */
-void ksnic_mr_revoked(void *arg)
+u8 ksnic_mr_state(const struct ksnic_mr *mr)
+{
+	lockdep_assert_held(&mr->obj.lock);
+
+	if (mr->obj.revoked)
+		return KIWI_MR_REVOKED;
+	return mr->mem->dynamic ? KIWI_MR_DYNAMIC : KIWI_MR_PINNED;
+}
+
+/* Moving ------------------------------------------------------------------------ */
+
+static void mr_revoked(void *arg)
 {
 	struct ksnic_mr *mr = arg;
 
 	mutex_lock(&mr->obj.lock);
 	ksnic_obj_revoke(&mr->obj, KIWI_SNIC_EVENT_MR_REVOKED, 0);
 	mutex_unlock(&mr->obj.lock);
+}
+
+/*
+ * A region that the device does not hold must not be there when the memory goes. If the device
+ * is down it reaches no memory, and there is nothing to do.
+ */
+static void mr_hold(void *arg)
+{
+	struct ksnic_mr *mr = arg;
+	struct ksnic_obj *obj = &mr->obj;
+	struct ksnic_error err;
+
+	mutex_lock(&obj->lock);
+	if (obj->live && !mr->held) {
+		if (!ksnic_cmd_hold_mr(obj->ks->fw, mr->key, &err))
+			mr->held = true;
+		else if (err.refused)
+			ksnic_obj_revoke(obj, KIWI_SNIC_EVENT_MR_REVOKED, 0);
+	}
+	mutex_unlock(&obj->lock);
+}
+
+/* One that is being destroyed stays held, if the device refuses to destroy it. */
+static bool mr_is_to_resume(struct ksnic_mr *mr)
+{
+	lockdep_assert_held(&mr->obj.lock);
+
+	return mr->obj.live && mr->held && !ksnic_obj_condemned(&mr->obj);
+}
+
+/* A device that is down forgets the region: it does not matter where the memory is. */
+static int mr_resume_at(struct ksnic_mr *mr, const struct kiwi_fw_pbl *pbl)
+{
+	struct ksnic_error err;
+	int ret;
+
+	lockdep_assert_held(&mr->obj.lock);
+
+	ret = ksnic_cmd_resume_mr(mr->obj.ks->fw, mr->key, &pbl->wire, &err);
+	if (ret)
+		return err.refused ? ret : 0;
+	mr->held = false;
+	mr_placed(mr, pbl);
+	return 0;
+}
+
+/*
+ * Memory for the list is taken without the object's lock: it may come from an exporter that evicts
+ * for it, and tells the regions that it moves. The reservation lock keeps this one as it is.
+ */
+static int mr_resume(void *arg)
+{
+	struct ksnic_mr *mr = arg;
+	struct ksnic_obj *obj = &mr->obj;
+	struct ksnic_error err;
+	struct kiwi_fw_pbl pbl;
+	bool wanted;
+	int ret;
+
+	mutex_lock(&obj->lock);
+	wanted = mr_is_to_resume(mr);
+	mutex_unlock(&obj->lock);
+	if (!wanted)
+		return 0;
+	ret = ksnic_pbl_build(obj->ks, mr->mem, &pbl, &err);
+	if (ret)
+		return ret;
+	mutex_lock(&obj->lock);
+	if (mr_is_to_resume(mr))
+		ret = mr_resume_at(mr, &pbl);
+	mutex_unlock(&obj->lock);
+	kiwi_fw_pbl_release(obj->ks->fw, &pbl);
+	return ret;
+}
+
+static const struct kiwi_fw_dmabuf_ops mr_dynamic_ops = {
+	.revoked = mr_revoked,
+	.hold = mr_hold,
+	.resume = mr_resume,
+};
+
+static const struct kiwi_fw_dmabuf_ops mr_pinned_ops = {
+	.revoked = mr_revoked,
+};
+
+/**
+ * ksnic_mr_mem_ops() - how regions take moves of a DMA-buf, for kiwi_fw_mem_dmabuf()
+ * @ks: the device
+ *
+ * Return: callbacks, with the region for their argument
+ */
+const struct kiwi_fw_dmabuf_ops *ksnic_mr_mem_ops(const struct ksnic *ks)
+{
+	return kiwi_fw_identity(ks->fw)->caps & KIWI_SNIC_CAP_MR_HOLD ? &mr_dynamic_ops :
+									&mr_pinned_ops;
 }

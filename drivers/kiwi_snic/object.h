@@ -8,10 +8,10 @@
  * up, its maker fills in what it uses, ksnic_*_create() tells the device, and
  * ksnic_obj_publish() makes the id known. ksnic_obj_abort() undoes any of them.
  *
- * Locks, outermost first: a DMA-buf's reservation lock (held by who revokes
- * memory), lock of a CQ (of two the one with the lower id first), lock of
- * another object, struct ksnic.event_lock. Memory is neither taken nor given
- * back, and user memory not touched, with any of the latter held.
+ * Locks, outermost first: a DMA-buf's reservation lock (held by who revokes or moves memory, and
+ * while a region of it is registered), lock of a CQ (of two the one with the lower id first), lock
+ * of another object, struct ksnic.event_lock. Memory is neither taken nor given back, and user
+ * memory not touched, with any of the latter held.
  */
 #ifndef KSNIC_OBJECT_H
 #define KSNIC_OBJECT_H
@@ -168,12 +168,15 @@ extern const struct ksnic_obj_ops ksnic_mr_ops;
  * struct ksnic_mr - memory region
  * @obj: what all objects have
  * @pd: set by the maker
- * @mem: set by the maker; ksnic_mr_revoked() with the region is told of revocation
+ * @mem: set by the maker, with ksnic_mr_mem_ops() and the region for its argument
  * @iova: set by the maker
  * @access: set by the maker
- * @key: lkey and rkey
- * @pages: entries of the device's page list
- * @page_shift: size of one, 2^n
+ * @key: lkey and rkey; the same from registration to deregistration, wherever the memory is
+ * @path: to where the memory is now, or was last; under the lock, as what follows
+ * @segments: runs of contiguous addresses; likewise
+ * @pages: entries of the device's page list; likewise
+ * @page_shift: size of one, 2^n; likewise
+ * @held: the device holds the region: its memory is on the move
  */
 struct ksnic_mr {
 	struct ksnic_obj obj;
@@ -182,15 +185,19 @@ struct ksnic_mr {
 	u64 iova;
 	u32 access;
 	u32 key;
+	struct kiwi_fw_path path;
+	u32 segments;
 	u32 pages;
 	u8 page_shift;
+	bool held;
 };
 
 struct ksnic_mr *ksnic_mr_new(struct ksnic_owner *owner, u64 user_data);
 int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
 		   struct ksnic_error *err);
 int ksnic_mr_create(struct ksnic_mr *mr, struct ksnic_error *err);
-void ksnic_mr_revoked(void *mr);
+u8 ksnic_mr_state(const struct ksnic_mr *mr);
+const struct kiwi_fw_dmabuf_ops *ksnic_mr_mem_ops(const struct ksnic *ks);
 
 /* Doorbell page ------------------------------------------------------------ */
 
@@ -223,7 +230,7 @@ extern const struct ksnic_obj_ops ksnic_cq_ops;
  * struct ksnic_cq - completion queue
  * @obj: what all objects have
  * @db: doorbell that arms it; set by the maker
- * @mem: ring and consumer index, likewise; ksnic_cq_revoked() is told of revocation
+ * @mem: ring and consumer index, likewise; with ksnic_cq_mem_ops
  * @where: how the maker named @mem; likewise
  * @signal: counts completion events, or NULL; likewise
  * @ci_offset: of the consumer index in @mem; likewise
@@ -251,11 +258,12 @@ struct ksnic_cq {
 	struct list_head receivers;
 };
 
+extern const struct kiwi_fw_dmabuf_ops ksnic_cq_mem_ops;
+
 struct ksnic_cq *ksnic_cq_new(struct ksnic_owner *owner, u64 user_data);
 int ksnic_cq_check(const struct ksnic *ks, u32 flags, u32 log2, u64 length, u64 ci_offset,
 		   struct ksnic_error *err);
 int ksnic_cq_create(struct ksnic_cq *cq, struct ksnic_error *err);
-void ksnic_cq_revoked(void *cq);
 void ksnic_cq_signal(struct ksnic_cq *cq);
 
 /* Queue pair --------------------------------------------------------------- */
@@ -269,7 +277,7 @@ extern const struct ksnic_obj_ops ksnic_qp_ops;
  * @send_cq: CQ of the send queue
  * @recv_cq: CQ of the receive queue, may be the same; NULL without one
  * @db: doorbell of both queues
- * @sq: send queue's ring; ksnic_qp_revoked() is told of revocation
+ * @sq: send queue's ring; with ksnic_qp_mem_ops
  * @rq: receive queue's, likewise, or NULL
  * @db_record: doorbell record, likewise
  * @sq_where: how the maker named @sq
@@ -306,6 +314,8 @@ struct ksnic_qp {
 	struct list_head recv_node;
 };
 
+extern const struct kiwi_fw_dmabuf_ops ksnic_qp_mem_ops;
+
 struct ksnic_qp *ksnic_qp_new(struct ksnic_owner *owner, u64 user_data);
 int ksnic_qp_check(const struct ksnic *ks, const struct kiwi_snic_qp_create *c,
 		   struct ksnic_error *err);
@@ -313,6 +323,5 @@ int ksnic_qp_create(struct ksnic_qp *qp, struct ksnic_error *err);
 int ksnic_qp_modify(struct ksnic_qp *qp, u32 mask, const struct kiwi_qp_attr *attr,
 		    struct ksnic_error *err);
 int ksnic_qp_query(struct ksnic_qp *qp, struct kiwi_qp_attr *attr, struct ksnic_error *err);
-void ksnic_qp_revoked(void *qp);
 
 #endif /* KSNIC_OBJECT_H */

@@ -95,10 +95,10 @@ static void check_firmware(struct preflight *p, struct kiwi_check *c)
 static void check_mr_hold(struct preflight *p, struct kiwi_check *c)
 {
 	if (offers(p, KIWI_SNIC_CAP_MR_HOLD))
-		good(c, "firmware can hold regions; the driver pins GPU memory all the same");
+		good(c, "firmware can hold regions while their memory moves");
 	else
 		warn(c, "update the firmware of the SNIC to one of ABI 1.1 that holds regions",
-		     "firmware cannot hold regions while their memory moves");
+		     "firmware cannot hold regions: DMA-bufs are pinned");
 }
 
 static void check_p2pdma(struct preflight *p, struct kiwi_check *c)

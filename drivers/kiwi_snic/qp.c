@@ -299,11 +299,7 @@ int ksnic_qp_query(struct ksnic_qp *qp, struct kiwi_qp_attr *attr, struct ksnic_
 	return ret;
 }
 
-/**
- * ksnic_qp_revoked() - for kiwi_fw_mem_dmabuf(): the exporter takes a ring's memory away
- * @arg: the QP
- */
-void ksnic_qp_revoked(void *arg)
+static void qp_revoked(void *arg)
 {
 	struct ksnic_qp *qp = arg;
 
@@ -311,3 +307,8 @@ void ksnic_qp_revoked(void *arg)
 	ksnic_obj_revoke(&qp->obj, KIWI_SNIC_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
 	mutex_unlock(&qp->obj.lock);
 }
+
+/* The device does not hold rings. */
+const struct kiwi_fw_dmabuf_ops ksnic_qp_mem_ops = {
+	.revoked = qp_revoked,
+};

@@ -191,35 +191,54 @@ struct kiwi_fw_path {
  *	on page boundaries
  * @nr_runs: 1 or more
  * @length: bytes, the sum of the runs
+ * @dynamic: it may move, and is told of by hold and resume of struct kiwi_fw_dmabuf_ops; @runs,
+ *	@nr_runs and @path are then to be read in resume or below kiwi_fw_mem_lock() alone
  * @path: how the bytes travel
  */
 struct kiwi_fw_mem {
 	struct kiwi_fw_run *runs;
 	unsigned int nr_runs;
 	u64 length;
+	bool dynamic;
 	struct kiwi_fw_path path;
 	/* private: */
 	const struct kiwi_fw_mem_ops *ops;
 };
 
-/*
- * @revoked of kiwi_fw_mem_dmabuf(): the exporter takes the memory away. Called at
- * most once, in process context, with the buffer's reservation lock held, possibly
- * before kiwi_fw_mem_dmabuf() has returned. The callee ends the device's access before it
- * returns, by commands if need be; kiwi_fw unmaps after that. The callback is never
- * running nor called once kiwi_fw_mem_release() has returned.
+/**
+ * struct kiwi_fw_dmabuf_ops - what the user of a DMA-buf is told of it
+ * @revoked: the exporter takes the memory away for good; called at most once. The callee ends the
+ *	device's access before it returns; kiwi_fw unmaps after that.
+ * @hold: the exporter is about to move the memory; likewise, but for the time being. What the
+ *	device was told of its place is no longer true. NULL: the memory is pinned.
+ * @resume: with @hold: the memory is back and in reach, at a new place: the device may go on. An
+ *	errno: it cannot be told of this place; that is tried again, then @revoked is called.
  *
- * Whoever hands the memory to the device does so below a lock that @revoked takes too, and
- * not after it was called. Such locks must not be held when a function of this group is called.
+ * All of them in process context and with the buffer's reservation lock held, possibly before
+ * kiwi_fw_mem_dmabuf() has returned; by commands if need be, which sleep for as long as the
+ * firmware takes to answer, at most its time limit. That is long for an exporter that holds the
+ * lock to evict, and the price of a device without page faults: when the callback returns no
+ * access is in flight, so no fence is left to wait for. None is running nor called once
+ * kiwi_fw_mem_release() has returned.
  *
- * @err: what was asked and the limit it broke, for -EINVAL, -ENOMEM and -ENOSPC if there is one
+ * Whoever hands the memory to the device does so below a lock that these take too, and not after
+ * @revoked was called. Such locks must not be held when a function of this group is called.
  */
+struct kiwi_fw_dmabuf_ops {
+	void (*revoked)(void *arg);
+	void (*hold)(void *arg);
+	int (*resume)(void *arg);
+};
+
+/* @err: what was asked and the limit it broke, for -EINVAL, -ENOMEM and -ENOSPC if there is one */
 struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, bool writable,
 				     struct kiwi_fw_err *err);
 struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u64 length,
-				       bool writable, void (*revoked)(void *arg), void *arg,
-				       struct kiwi_fw_err *err);
+				       bool writable, const struct kiwi_fw_dmabuf_ops *ops,
+				       void *arg, struct kiwi_fw_err *err);
 int kiwi_fw_mem_vmap(struct kiwi_fw_mem *mem, struct iosys_map *map);
+int kiwi_fw_mem_lock(struct kiwi_fw_mem *mem);
+void kiwi_fw_mem_unlock(struct kiwi_fw_mem *mem);
 void kiwi_fw_mem_release(struct kiwi_fw_mem *mem);
 
 /**

@@ -51,7 +51,7 @@ def gaps(vm):
     set_master(vm, True)
     planted = {
         "firmware": ("FAIL", "queues for GPU code", None),
-        "mr-hold": ("WARN", "cannot hold", None),
+        "mr-hold": ("WARN", "cannot hold regions: DMA-bufs are pinned", None),
         "p2pdma": ("WARN", "CONFIG_PCI_P2PDMA", None),
         "move-notify": ("WARN", "CONFIG_DMABUF_MOVE_NOTIFY", None),
         "iommu": ("WARN", "IOMMU translates", snic),

@@ -571,14 +571,25 @@ static int write_value(struct writer *w, uint64_t value, uint32_t offset)
 	return cqe->status;
 }
 
+/* Waits until the region of a doorbell that has ended is dead. */
+static void region_ends(struct writer *w)
+{
+	struct kiwi_snic_mr_query m = { .size = sizeof(m), .mr = w->to.mr };
+	struct kiwi_snic_event event;
+
+	EQUAL(read(w->fd, &event, sizeof(event)), sizeof(event));
+	EQUAL(event.type, KIWI_SNIC_EVENT_MR_REVOKED);
+	EQUAL(event.id, w->to.mr);
+	EQUAL(snic_call(w->fd, KIWI_SNIC_MR_QUERY, &m), 0);
+	EQUAL(m.state, KIWI_MR_REVOKED);
+}
+
 static void rung_by_peer(void)
 {
-	struct kiwi_snic_mr_query m = { .size = sizeof(m) };
 	struct kiwi_snic_doorbell_export e;
 	struct kiwi_snic_mr_reg late;
 	struct kiwi_snic_cq_create c;
 	struct kiwi_snic_qp_create q;
-	struct kiwi_snic_event event;
 	long long accepted;
 	struct writer w;
 
@@ -600,12 +611,7 @@ static void rung_by_peer(void)
 	EQUAL(destroy(fd, q.qp), 0);
 	EQUAL(destroy(fd, c.cq), 0);
 	EQUAL(destroy(fd, db.doorbell), 0);
-	m.mr = w.to.mr;
-	EQUAL(snic_call(w.fd, KIWI_SNIC_MR_QUERY, &m), 0);
-	EQUAL(m.state, KIWI_MR_REVOKED);
-	EQUAL(read(w.fd, &event, sizeof(event)), sizeof(event));
-	EQUAL(event.type, KIWI_SNIC_EVENT_MR_REVOKED);
-	EQUAL(event.id, w.to.mr);
+	region_ends(&w);
 	EQUAL(reg_doorbell(&w, w.to.pd, e.fd, e.length, &late), -EREMOTEIO);
 	accepted = snic_attr("diag/db_closed_page");
 	CHECK(write_value(&w, KIWI_DB_VALUE(KIWI_DB_SQ, q.qpn, q.epoch, 2), e.reg_offset));
@@ -618,7 +624,6 @@ static void rung_by_peer(void)
 /* Its file is closed while an importer has it. */
 static void closed_under_peer(void)
 {
-	struct kiwi_snic_mr_query m = { .size = sizeof(m) };
 	struct kiwi_snic_doorbell_export e;
 	struct writer w;
 
@@ -627,9 +632,7 @@ static void closed_under_peer(void)
 	w = make_writer(e.fd, e.length);
 	EQUAL(munmap((char *)doorbell - db.reg_offset, db.map_size), 0);
 	close(fd);
-	m.mr = w.to.mr;
-	EQUAL(snic_call(w.fd, KIWI_SNIC_MR_QUERY, &m), 0);
-	EQUAL(m.state, KIWI_MR_REVOKED);
+	region_ends(&w);
 	EQUAL(snic_attr("diag/live_db_page"), 0);
 	close(w.fd);
 	close(e.fd);

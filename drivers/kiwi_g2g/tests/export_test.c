@@ -222,7 +222,7 @@ static void export_taken_away(struct kunit *test)
 	struct fake_export *e = fake_fw_export(&x->fw);
 
 	e->bindings = 1;
-	x->fw.last_mem->revoked(x->fw.last_mem->arg);
+	x->fw.last_mem->ops->revoked(x->fw.last_mem->arg);
 	KUNIT_EXPECT_EQ(test, e->state, KIWI_G2G_EXPORT_REVOKING);
 	expect_event(x, c.export_id, KIWI_G2G_EXPORT_REVOKING, 0);
 	fake_fw_acknowledge(&x->fw, e->number, 1);
@@ -236,7 +236,7 @@ static void export_taken_away_and_refused(struct kunit *test)
 
 	make(x);
 	fake_fw_refuse(&x->fw, KIWI_G2G_OP_REVOKE_EXPORT, KIWI_ST_INTERNAL);
-	x->fw.last_mem->revoked(x->fw.last_mem->arg);
+	x->fw.last_mem->ops->revoked(x->fw.last_mem->arg);
 	KUNIT_EXPECT_EQ(test, x->fw.fails, 1);
 }
 

@@ -409,8 +409,8 @@ void kiwi_fw_vanished(struct kiwi_fw *fw)
 /* Memory -------------------------------------------------------------------------------- */
 
 struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u64 length,
-				       bool writable, void (*revoked)(void *arg), void *arg,
-				       struct kiwi_fw_err *err)
+				       bool writable, const struct kiwi_fw_dmabuf_ops *ops,
+				       void *arg, struct kiwi_fw_err *err)
 {
 	struct fake_mem *m;
 
@@ -427,7 +427,7 @@ struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u
 	m->fw = fw;
 	m->fd = fd;
 	m->writable = writable;
-	m->revoked = revoked;
+	m->ops = ops;
 	m->arg = arg;
 	fw->mems++;
 	fw->last_mem = m;

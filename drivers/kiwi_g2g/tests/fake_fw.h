@@ -61,8 +61,8 @@ struct fake_window {
  * @fw: that made it
  * @fd: of the DMA-buf
  * @writable: as asked for
- * @revoked: likewise
- * @arg: of @revoked
+ * @ops: likewise
+ * @arg: of @ops
  */
 struct fake_mem {
 	struct kiwi_fw_mem mem;
@@ -70,7 +70,7 @@ struct fake_mem {
 	struct kiwi_fw *fw;
 	int fd;
 	bool writable;
-	void (*revoked)(void *arg);
+	const struct kiwi_fw_dmabuf_ops *ops;
 	void *arg;
 };
 

@@ -90,6 +90,31 @@ static u16 fake_reg_mr(struct kiwi_fw *fw, const struct kiwi_snic_reg_mr_in *in,
 	return KIWI_ST_OK;
 }
 
+/* A region that is held has no memory. */
+static u16 fake_hold_mr(struct kiwi_fw *fw, u32 key)
+{
+	struct fake_object *mr = fake_find(fw, FAKE_MR, key >> 8);
+
+	if (!mr)
+		return KIWI_ST_BAD_HANDLE;
+	if (!mr->memory[0])
+		return KIWI_ST_BAD_STATE;
+	mr->memory[0] = 0;
+	return KIWI_ST_OK;
+}
+
+static u16 fake_resume_mr(struct kiwi_fw *fw, const struct kiwi_snic_resume_mr_in *in)
+{
+	struct fake_object *mr = fake_find(fw, FAKE_MR, le32_to_cpu(in->key) >> 8);
+
+	if (!mr)
+		return KIWI_ST_BAD_HANDLE;
+	if (mr->memory[0])
+		return KIWI_ST_BAD_STATE;
+	mr->memory[0] = le64_to_cpu(in->pbl.addr[0]);
+	return KIWI_ST_OK;
+}
+
 static u16 fake_create_cq(struct kiwi_fw *fw, const struct kiwi_snic_create_cq_in *in,
 			  struct kiwi_snic_queue_out *out)
 {
@@ -166,6 +191,10 @@ static u16 fake_execute(struct kiwi_fw *fw, u16 opcode, const void *in, void *ou
 		return fake_reg_mr(fw, in, out);
 	case KIWI_SNIC_OP_DEREG_MR:
 		return fake_del(fw, FAKE_MR, le32_to_cpu(id->id) >> 8);
+	case KIWI_SNIC_OP_HOLD_MR:
+		return fake_hold_mr(fw, le32_to_cpu(id->id));
+	case KIWI_SNIC_OP_RESUME_MR:
+		return fake_resume_mr(fw, in);
 	case KIWI_SNIC_OP_CREATE_CQ:
 		return fake_create_cq(fw, in, out);
 	case KIWI_SNIC_OP_DESTROY_CQ:
@@ -381,13 +410,13 @@ struct kiwi_fw_mem *kiwi_fw_mem_user(struct kiwi_fw *fw, u64 addr, u64 length, b
 }
 
 struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u64 length,
-				       bool writable, void (*revoked)(void *arg), void *arg,
-				       struct kiwi_fw_err *err)
+				       bool writable, const struct kiwi_fw_dmabuf_ops *ops,
+				       void *arg, struct kiwi_fw_err *err)
 {
 	struct kiwi_fw_mem *mem = fake_mem_new(fw, fd, offset, length, writable, err);
 
 	if (!IS_ERR(mem)) {
-		fw->last_mem->revoked = revoked;
+		fw->last_mem->ops = ops;
 		fw->last_mem->arg = arg;
 	}
 	return mem;
@@ -397,6 +426,16 @@ struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u
 int kiwi_fw_mem_vmap(struct kiwi_fw_mem *mem, struct iosys_map *map)
 {
 	return -EOPNOTSUPP;
+}
+
+/* A fake's memory stays where it is, until a test has it move. */
+int kiwi_fw_mem_lock(struct kiwi_fw_mem *mem)
+{
+	return 0;
+}
+
+void kiwi_fw_mem_unlock(struct kiwi_fw_mem *mem)
+{
 }
 
 void kiwi_fw_mem_release(struct kiwi_fw_mem *mem)

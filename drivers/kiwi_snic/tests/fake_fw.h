@@ -47,7 +47,7 @@ struct fake_cmd {
  * @pd: number of its PD, 0 for none
  * @cqs: numbers of its CQs
  * @db_page: its doorbell page, -1 for none
- * @memory: DMA addresses of what it lives in
+ * @memory: DMA addresses of what it lives in, 0 while a region is held
  */
 struct fake_object {
 	enum fake_kind kind;
@@ -66,8 +66,8 @@ struct fake_object {
  * @fd: of the DMA-buf, -1 for user memory
  * @addr: user address, or offset
  * @writable: as asked for
- * @revoked: likewise
- * @arg: of @revoked
+ * @ops: likewise
+ * @arg: of @ops
  */
 struct fake_mem {
 	struct kiwi_fw_mem mem;
@@ -76,7 +76,7 @@ struct fake_mem {
 	int fd;
 	u64 addr;
 	bool writable;
-	void (*revoked)(void *arg);
+	const struct kiwi_fw_dmabuf_ops *ops;
 	void *arg;
 };
 

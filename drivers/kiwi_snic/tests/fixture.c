@@ -174,13 +174,13 @@ static void publish(struct fixture *x, struct ksnic_obj *obj, int ret)
 	ksnic_obj_publish(obj);
 }
 
-static struct kiwi_fw_mem *memory(struct fixture *x, u64 length, void (*revoked)(void *arg),
-				  void *arg)
+static struct kiwi_fw_mem *memory(struct fixture *x, u64 length,
+				  const struct kiwi_fw_dmabuf_ops *ops, void *arg)
 {
 	struct kiwi_fw_err why;
 	struct kiwi_fw_mem *mem;
 
-	mem = kiwi_fw_mem_dmabuf(&x->fw, 5, 0, length, true, revoked, arg, &why);
+	mem = kiwi_fw_mem_dmabuf(&x->fw, 5, 0, length, true, ops, arg, &why);
 	KUNIT_ASSERT_FALSE(x->test, IS_ERR(mem));
 	return mem;
 }
@@ -200,7 +200,7 @@ struct ksnic_mr *fixture_mr_filled(struct fixture *x, struct ksnic_pd *pd)
 
 	KUNIT_ASSERT_NOT_NULL(x->test, mr);
 	mr->pd = use(x, &pd->obj);
-	mr->mem = memory(x, SZ_8K, ksnic_mr_revoked, mr);
+	mr->mem = memory(x, SZ_8K, ksnic_mr_mem_ops(&x->ks), mr);
 	mr->iova = 0x123456789000ULL;
 	mr->access = KIWI_ACCESS_LOCAL_WRITE | KIWI_ACCESS_REMOTE_READ;
 	return mr;
@@ -229,7 +229,7 @@ struct ksnic_cq *fixture_cq_filled(struct fixture *x, struct ksnic_db *db)
 
 	KUNIT_ASSERT_NOT_NULL(x->test, cq);
 	cq->db = use(x, &db->obj);
-	cq->mem = memory(x, SZ_4K + 64, ksnic_cq_revoked, cq);
+	cq->mem = memory(x, SZ_4K + 64, &ksnic_cq_mem_ops, cq);
 	cq->ci_offset = SZ_4K;
 	cq->vector = 3;
 	cq->log2 = 6;
@@ -254,8 +254,8 @@ struct ksnic_qp *fixture_qp_filled(struct fixture *x, struct ksnic_pd *pd, struc
 	qp->send_cq = use(x, &send->obj);
 	qp->recv_cq = use(x, &recv->obj);
 	qp->db = use(x, &db->obj);
-	qp->sq = memory(x, 8 * KIWI_WQEBB, ksnic_qp_revoked, qp);
-	qp->rq = memory(x, SZ_4K, ksnic_qp_revoked, qp);
+	qp->sq = memory(x, 8 * KIWI_WQEBB, &ksnic_qp_mem_ops, qp);
+	qp->rq = memory(x, SZ_4K, &ksnic_qp_mem_ops, qp);
 	qp->type = KIWI_QP_RC;
 	qp->flags = KIWI_QP_SQ_SIG_ALL;
 	qp->sq_log2 = 3;

@@ -89,7 +89,7 @@ static inline void fixture_revoke(struct kiwi_fw_mem *mem)
 {
 	struct fake_mem *m = fixture_mem(mem);
 
-	m->revoked(m->arg);
+	m->ops->revoked(m->arg);
 }
 
 int fixture_destroy(struct fixture *x, u32 id);

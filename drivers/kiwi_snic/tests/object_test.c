@@ -345,6 +345,137 @@ static void obj_destroyed_by_two(struct kunit *test)
 	}
 }
 
+/* Moves ----------------------------------------------------------------------------- */
+
+static struct ksnic_mr *movable(struct fixture *x)
+{
+	x->fw.identity.caps |= KIWI_SNIC_CAP_MR_HOLD;
+	return fixture_mr(x, fixture_pd(x));
+}
+
+static void hold(struct ksnic_mr *mr)
+{
+	struct fake_mem *m = fixture_mem(mr->mem);
+
+	m->ops->hold(m->arg);
+}
+
+static int resume_at(struct ksnic_mr *mr, dma_addr_t at)
+{
+	struct fake_mem *m = fixture_mem(mr->mem);
+
+	m->run.addr = at;
+	m->mem.path.path = KIWI_PATH_P2P_SWITCH;
+	return m->ops->resume(m->arg);
+}
+
+static void move_region(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct ksnic_mr *mr = movable(x);
+	u32 key = mr->key;
+	unsigned int n;
+
+	for (n = 1; n < 4; n++) {
+		hold(mr);
+		KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_HOLD_MR);
+		KUNIT_EXPECT_TRUE(test, mr->obj.live && mr->held);
+		KUNIT_EXPECT_EQ(test, resume_at(mr, n * SZ_1G), 0);
+		KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_RESUME_MR);
+		KUNIT_EXPECT_FALSE(test, mr->held);
+		KUNIT_EXPECT_EQ(test, mr->path.path, KIWI_PATH_P2P_SWITCH);
+		KUNIT_EXPECT_EQ(test, mr->key, key);
+	}
+	KUNIT_EXPECT_EQ(test, x->nr_events, 0);
+	KUNIT_EXPECT_EQ(test, fixture_destroy(x, mr->obj.id), 0);
+	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
+}
+
+static void move_before_creation(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	unsigned int commands;
+	struct ksnic_mr *mr;
+
+	x->fw.identity.caps |= KIWI_SNIC_CAP_MR_HOLD;
+	mr = fixture_mr_filled(x, fixture_pd(x));
+	commands = x->fw.nr_cmds;
+	hold(mr);
+	KUNIT_EXPECT_EQ(test, resume_at(mr, SZ_1G), 0);
+	KUNIT_EXPECT_EQ(test, x->fw.nr_cmds, commands);
+	KUNIT_EXPECT_EQ(test, ksnic_mr_create(mr, &x->err), 0);
+	ksnic_obj_abort(&mr->obj);
+}
+
+static void move_hold_refused(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct ksnic_mr *mr = movable(x);
+
+	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_HOLD_MR, KIWI_ST_INTERNAL);
+	hold(mr);
+	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_DEREG_MR);
+	KUNIT_EXPECT_TRUE(test, mr->obj.revoked);
+	KUNIT_ASSERT_EQ(test, x->nr_events, 1);
+	KUNIT_EXPECT_EQ(test, x->events[0].type, KIWI_SNIC_EVENT_MR_REVOKED);
+	KUNIT_EXPECT_EQ(test, resume_at(mr, SZ_1G), 0);
+	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_DEREG_MR);
+}
+
+static void move_resume_refused(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct ksnic_mr *mr = movable(x);
+
+	hold(mr);
+	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_RESUME_MR, KIWI_ST_INTERNAL);
+	KUNIT_EXPECT_NE(test, resume_at(mr, SZ_1G), 0);
+	KUNIT_EXPECT_TRUE(test, mr->obj.live && mr->held);
+	x->fw.refuse = 0;
+	KUNIT_EXPECT_EQ(test, resume_at(mr, SZ_2G), 0);
+	KUNIT_EXPECT_FALSE(test, mr->held);
+	KUNIT_EXPECT_EQ(test, x->nr_events, 0);
+}
+
+/* A device that is down reaches no memory: moves go on without it. */
+static void move_while_dead(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct ksnic_mr *mr = movable(x);
+
+	fake_fw_reset(&x->fw);
+	hold(mr);
+	KUNIT_EXPECT_FALSE(test, mr->held || mr->obj.revoked);
+	KUNIT_EXPECT_EQ(test, resume_at(mr, SZ_1G), 0);
+	KUNIT_EXPECT_EQ(test, fixture_destroy(x, mr->obj.id), 0);
+}
+
+/* What is held can be destroyed, or taken away for good. */
+static void move_ends(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct ksnic_mr *mr = movable(x);
+
+	hold(mr);
+	KUNIT_EXPECT_EQ(test, fixture_destroy(x, mr->obj.id), 0);
+	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
+	mr = movable(x);
+	hold(mr);
+	fixture_revoke(mr->mem);
+	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_DEREG_MR);
+	KUNIT_EXPECT_EQ(test, x->nr_events, 1);
+}
+
+static void pinned_without_hold(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct ksnic_mr *mr;
+
+	x->fw.identity.caps = 0;
+	mr = fixture_mr(x, fixture_pd(x));
+	KUNIT_EXPECT_NULL(test, fixture_mem(mr->mem)->ops->hold);
+}
+
 /* Revocation ------------------------------------------------------------------------ */
 
 static void revoke_region(struct kunit *test)
@@ -564,6 +695,13 @@ static struct kunit_case object_cases[] = {
 	KUNIT_CASE(obj_reference_outlives_the_object),
 	KUNIT_CASE(obj_lock_of_a_live_object),
 	KUNIT_CASE(obj_destroyed_by_two),
+	KUNIT_CASE(move_region),
+	KUNIT_CASE(move_before_creation),
+	KUNIT_CASE(move_hold_refused),
+	KUNIT_CASE(move_resume_refused),
+	KUNIT_CASE(move_while_dead),
+	KUNIT_CASE(move_ends),
+	KUNIT_CASE(pinned_without_hold),
 	KUNIT_CASE(revoke_region),
 	KUNIT_CASE(revoke_then_destroy),
 	KUNIT_CASE(revoke_before_creation),

@@ -279,6 +279,12 @@ struct kiwi_mem {
  * @user_data: not used by the kernel, given back in events
  * @mr: out: id
  * @key: out: lkey and rkey, never 0
+ *
+ * A DMA-buf is not pinned where kernel, exporter and device can do without (KIWI_MR_DYNAMIC).
+ * While it moves work that meets the region waits, at most as long as rnr_retry allows at
+ * a peer; @key stays, and is not given to another region before this one is destroyed.
+ * If it cannot be mapped again within 5 seconds, or its exporter takes it back, the region is
+ * revoked (KIWI_SNIC_EVENT_MR_REVOKED).
  */
 struct kiwi_snic_mr_reg {
 	__u32 size;
@@ -310,7 +316,7 @@ enum kiwi_path_reason {	/* why the path is not KIWI_PATH_P2P_SWITCH */
 
 enum kiwi_mr_state {
 	KIWI_MR_PINNED		= 1,	/* the memory cannot move */
-	KIWI_MR_DYNAMIC		= 2,	/* the exporter may move it: not used in this version */
+	KIWI_MR_DYNAMIC		= 2,	/* the exporter may move it */
 	KIWI_MR_REVOKED		= 3,	/* dead for good; the key stays reserved */
 };
 
@@ -700,7 +706,7 @@ enum kiwi_check_state {
 
 enum kiwi_check_id {
 	KIWI_CHECK_FIRMWARE	= 1,	/* firmware offers queues for GPU code */
-	KIWI_CHECK_MR_HOLD	= 2,	/* firmware can hold regions; not used so far */
+	KIWI_CHECK_MR_HOLD	= 2,	/* firmware can hold regions */
 	KIWI_CHECK_P2PDMA	= 3,	/* CONFIG_PCI_P2PDMA */
 	KIWI_CHECK_MOVE_NOTIFY	= 4,	/* CONFIG_DMABUF_MOVE_NOTIFY */
 	KIWI_CHECK_IOMMU	= 5,	/* mode of the IOMMU for the SNIC */

@@ -44,7 +44,7 @@ test: ## all that CI runs; T='PATTERN...' for some of it
 	@$(run) $(T)
 
 # The tests that do many times more work with KIWI_SOAK.
-soak := fuzz.uapi 'hostile.random*' failnth.sweep gpu.ends 'detected.*'
+soak := fuzz.uapi 'hostile.random*' failnth.sweep gpu.ends 'detected.*' 'move.*'
 
 soak: ## the fuzzers, for hours rather than minutes
 	@scripts/deps.sh build models boot test

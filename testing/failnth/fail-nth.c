@@ -60,6 +60,7 @@ enum need {
 	NEED_NO_FILE	= 1 << 8,
 	NEED_RTS	= 1 << 9 | NEED_QP,
 	ONCE		= 1 << 10,	/* what succeeded cannot be done again */
+	NEED_GPU_MR	= 1 << 11 | NEED_GPU | NEED_PD,
 };
 
 struct operation {
@@ -153,13 +154,25 @@ static int run_mr_reg(struct world *w)
 	return snic_call(w->fd, KIWI_SNIC_MR_REG, &a);
 }
 
-static int run_mr_reg_dmabuf(struct world *w)
+static struct kiwi_snic_mr_reg gpu_mr_args(const struct world *w)
 {
 	struct kiwi_snic_mr_reg a = mr_args(w->pd, NULL, GPU_BYTES);
 
 	a.mem.type = KIWI_MEM_DMABUF;
 	a.mem.fd = w->gpu;
+	return a;
+}
+
+static int run_mr_reg_dmabuf(struct world *w)
+{
+	struct kiwi_snic_mr_reg a = gpu_mr_args(w);
+
 	return snic_call(w->fd, KIWI_SNIC_MR_REG, &a);
+}
+
+static int run_evict(struct world *w)
+{
+	return xpu_evict(w->xpu, w->gpu);
 }
 
 static int run_mr_query(struct world *w)
@@ -331,6 +344,7 @@ static const struct operation operations[] = {
 	{ "mr-reg",		run_mr_reg,		NEED_PD },
 	{ "mr-reg-dmabuf",	run_mr_reg_dmabuf,	NEED_PD | NEED_GPU },
 	{ "mr-reg-chunks",	run_mr_reg_dmabuf,	NEED_PD | NEED_CHUNKS },
+	{ "mr-move",		run_evict,		NEED_GPU_MR },
 	{ "mr-query",		run_mr_query,		NEED_MR },
 	{ "doorbell-alloc",	run_doorbell_alloc, 0 },
 	{ "doorbell-export",	run_doorbell_export,	NEED_DB },
@@ -344,6 +358,7 @@ static const struct operation operations[] = {
 	{ "preflight",		run_preflight,		NEED_GPU },
 	{ "destroy-pd",		run_destroy_pd,		NEED_PD | ONCE },
 	{ "destroy-mr",		run_destroy_mr,		NEED_MR | ONCE },
+	{ "destroy-mr-dmabuf",	run_destroy_mr,		NEED_GPU_MR | ONCE },
 	{ "destroy-doorbell",	run_destroy_doorbell,	NEED_DB | ONCE },
 	{ "destroy-cq",		run_destroy_cq,		NEED_CQ | ONCE },
 	{ "destroy-qp",		run_destroy_qp,		NEED_RTS | ONCE },
@@ -386,6 +401,10 @@ static void world_make(struct world *w, unsigned int needs)
 		w->doorbell = make_doorbell(w->fd, 0);
 	if ((needs & NEED_MR) == NEED_MR)
 		w->mr = make_mr(w->fd, w->pd, w->memory, HOST_PAGES * PAGE);
+	if ((needs & NEED_GPU_MR) == NEED_GPU_MR) {
+		w->mr = gpu_mr_args(w);
+		EQUAL(snic_call(w->fd, KIWI_SNIC_MR_REG, &w->mr), 0);
+	}
 	if ((needs & NEED_CQ) == NEED_CQ)
 		w->cq = make_cq(w->fd, w->doorbell.doorbell, -1, pages(2 * PAGE));
 	if ((needs & NEED_QP) == NEED_QP)

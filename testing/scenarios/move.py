@@ -2,6 +2,7 @@
 """GPU memory that moves while it is registered: regions are held, and follow it."""
 
 import os
+import random
 import re
 
 import audit
@@ -9,7 +10,21 @@ from scenario import scenario
 
 KERNEL = "test-6.12"        # tells of moves, and of races and stale memory too
 ROUNDS = 1000 if os.environ.get("KIWI_SOAK") else 150
+STOCK = ["debian-6.12", "debian-6.1"]
 TRAP = {"xpu0": {"trap-freed": "on"}, "xpu1": {"trap-freed": "on"}}
+# One in 20 allocations of the worker that maps anew fails.
+SCARCE = """
+set -e
+cd /sys/kernel/debug/failslab
+set -- $(sort /proc/kallsyms | awk '/ kiwi_fw_dmabuf_remap/ {print $1; getline; print $1}')
+[ $# = 2 ]
+echo 0 >verbose
+echo 0x$1 >require-start
+echo 0x$2 >require-end
+echo N >ignore-gfp-wait
+echo 100000 >times
+echo 5 >probability
+"""
 
 
 def load(vm):
@@ -32,7 +47,7 @@ def check_idle(vm, idle):
         assert not faults, (device, faults)
 
 
-@scenario("move.storm", kernel=KERNEL, props=TRAP, timeout=1800, covers=[36])
+@scenario("move.storm", kernel=KERNEL, iommu=["off", "on"], props=TRAP, timeout=1800, covers=[36])
 def storm(vm):
     """GPU memory is evicted and returned under traffic, in a soak a thousand times."""
     idle = load(vm)
@@ -46,6 +61,26 @@ def storm(vm):
     check_idle(vm, idle)
 
 
+@scenario("move.scarce", kernel=KERNEL, props=TRAP, timeout=900, covers=[36, 37])
+def scarce(vm):
+    """Allocations fail while regions are mapped anew: that is tried again."""
+    idle = load(vm)
+    vm.sh(SCARCE, timeout=120)
+    print(run(vm, "storm 30", 800))
+    left = int(vm.sh("cd /sys/kernel/debug/failslab; echo 0 >probability; cat times"))
+    print(f"allocations that failed: {100000 - left}")
+    assert left < 100000
+    check_idle(vm, idle)
+
+
+@scenario("move.dereg", kernel=KERNEL, props=TRAP, timeout=900, covers=[36])
+def dereg(vm):
+    """Registration and deregistration race with moves."""
+    idle = load(vm)
+    print(run(vm, f"dereg {ROUNDS // 2}", 800))
+    check_idle(vm, idle)
+
+
 @scenario("move.fail", kernel=KERNEL, props=TRAP)
 def fail(vm):
     """A mapping that fails is tried again; one that will not come back is revoked."""
@@ -56,7 +91,39 @@ def fail(vm):
     check_idle(vm, idle)
 
 
-@scenario("move.stock", kernel="debian-6.12", covers=[9])
+@scenario("move.ends", kernel=KERNEL, props=TRAP, timeout=1500, covers=[15, 18, 36])
+def ends(vm):
+    """kill, unbind of either driver and reset in the middle of a storm."""
+    rng = random.Random(5)
+    idle = load(vm)
+    address = {d: audit.address(vm, d) for d in ("snic0", "snic1")}
+    for how in ("kill", "unbind", "reset") * (5 if os.environ.get("KIWI_SOAK") else 2):
+        victim = rng.choice(("snic0", "snic1"))
+        vm.sh("move-test storm 0 >/tmp/storm 2>&1 & echo $! >/tmp/pid; "
+              f"usleep {rng.randrange(500000, 1500000)}")
+        if how == "unbind":
+            vm.sh(f"echo {address[victim]} >/sys/bus/pci/drivers/kiwi_snic/unbind")
+            assert not audit.live(vm, victim), (how, audit.live(vm, victim))
+        elif how == "reset":
+            vm.sh(f"echo 1 >/sys/bus/pci/devices/{address[victim]}/reset", timeout=120)
+        assert vm.run("kill -0 $(cat /tmp/pid)")[0] == 0, vm.sh("cat /tmp/storm")
+        vm.sh("kill -9 $(cat /tmp/pid); while kill -0 $(cat /tmp/pid) 2>/dev/null; do "
+              "usleep 10000; done", timeout=60)
+        if how == "unbind":
+            vm.sh(f"echo {address[victim]} >/sys/bus/pci/drivers/kiwi_snic/bind")
+        assert [audit.live(vm, d) for d in ("snic0", "snic1")] == idle, how
+    vm.sh("kiwi-perf write -m gpu:xpu0 --peer-mem gpu:xpu1 -s 64K -n 10 --verify", timeout=120)
+
+
+@scenario("move.cannot-hold", kernel=KERNEL, props={"snic0": {"caps": 1}})
+def cannot_hold(vm):
+    """Firmware that cannot hold regions: what it is given is pinned."""
+    load(vm)
+    found = run(vm, "state", 60)
+    assert found["state"] == "pinned" and found["pins"] == "1" and found["evict"] == "16", found
+
+
+@scenario("move.stock", kernel=STOCK, covers=[9])
 def stock(vm):
     """Where the kernel does not tell of moves, memory is pinned as it always was."""
     load(vm)

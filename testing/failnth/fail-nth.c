@@ -2,13 +2,18 @@
 /*
  * Repeats each operation with its first allocation or copy failing, then with its
  * second, and so on, until it makes no more. After each step the operation has to
- * work again, and when its file is closed the device holds what it held before.
+ * work again, and when its file is closed device and host hold what they held before.
  * The kernel needs fault injection; testing/scenarios/failnth.py sets it up.
  *
  *	fail-nth [-s STRIDE] [OPERATION...]	prints a line for each, and a sum
+ *	fail-nth -r [OPERATION...]		has the device refuse commands in their place
  *
  * STRIDE: of the very many steps of "bind" only one in so many is taken, after the first
  * hundred; 1 by default, that is, all.
+ *
+ * With -r it is the other end of stdin and stdout that makes the device refuse the Nth command
+ * after "ready N", and with a line lets the operation begin. It ends that after "done", and
+ * says "met", or something else if there were no N commands.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -22,13 +27,15 @@
 
 #include <xpu.h>
 
+#include "host.h"
 #include "snic-test.h"
 
 #define STEPS_MAX	20000
 #define SECONDS		3000		/* of one operation, all its steps */
 #define STEPS_ALL	100		/* steps that no stride leaves out */
 #define HOST_PAGES	64
-#define GPU_BYTES	(512 * PAGE)
+#define GPU_PAGES	520		/* two tables and a directory of small pages */
+#define GPU_CHUNKS	64		/* pages of GPU memory in pieces, each mapped by itself */
 #define DRIVER		"/sys/bus/pci/drivers/kiwi_snic/"
 
 /* What an operation finds; what it needs is made before faults begin. */
@@ -37,6 +44,7 @@ struct world {
 	int event_fd;
 	int xpu;
 	int gpu;
+	size_t gpu_bytes;
 	uint32_t pd;
 	struct kiwi_snic_doorbell_alloc doorbell;
 	struct kiwi_snic_cq_create cq;
@@ -68,8 +76,6 @@ struct operation {
 	int (*run)(struct world *w);
 	unsigned int needs;
 };
-
-static int fail_nth_fd;
 
 /* The operations ----------------------------------------------------------------- */
 
@@ -156,7 +162,7 @@ static int run_mr_reg(struct world *w)
 
 static struct kiwi_snic_mr_reg gpu_mr_args(const struct world *w)
 {
-	struct kiwi_snic_mr_reg a = mr_args(w->pd, NULL, GPU_BYTES);
+	struct kiwi_snic_mr_reg a = mr_args(w->pd, NULL, w->gpu_bytes);
 
 	a.mem.type = KIWI_MEM_DMABUF;
 	a.mem.fd = w->gpu;
@@ -391,7 +397,8 @@ static void world_make(struct world *w, unsigned int needs)
 		bool chunks = (needs & NEED_CHUNKS) == NEED_CHUNKS;
 
 		w->xpu = xpu_open(0);
-		w->gpu = xpu_alloc(w->xpu, GPU_BYTES, chunks ? PAGE : 0,
+		w->gpu_bytes = (chunks ? GPU_CHUNKS : GPU_PAGES) * PAGE;
+		w->gpu = xpu_alloc(w->xpu, w->gpu_bytes, chunks ? PAGE : 0,
 				   chunks ? XPU_ALLOC_SCATTERED : 0);
 		CHECK(w->gpu >= 0);
 	}
@@ -428,6 +435,8 @@ static void world_end(struct world *w)
 	munmap(w->rings, 2 * PAGE);
 }
 
+static int fail_nth_fd;
+
 static void fail_nth_set(unsigned int n)
 {
 	char text[16];
@@ -448,12 +457,45 @@ static bool fail_nth_fired(void)
 	return fired;
 }
 
+static bool refusing;
+
+static bool answer_is(const char *word)
+{
+	char line[16];
+
+	CHECK(fgets(line, sizeof(line), stdin));
+	line[strcspn(line, "\n")] = 0;
+	return !strcmp(line, word);
+}
+
+static void failing_begin(unsigned int n)
+{
+	if (!refusing) {
+		host_keep_debugging();
+		fail_nth_set(n);
+		return;
+	}
+	printf("ready %u\n", n);
+	CHECK(answer_is("go"));
+}
+
+/* Whether the fault was met. */
+static bool failing_end(void)
+{
+	if (!refusing)
+		return fail_nth_fired();
+	printf("done\n");
+	return answer_is("met");
+}
+
 /*
  * What a failing allocation or copy may turn into: EREMOTEIO where it was the exporter's, and in
  * probe what PCI core says when it has no memory to note a BAR or an interrupt.
  */
 static bool excused(const struct operation *op, int ret)
 {
+	if (refusing)
+		return ret == -EREMOTEIO;
 	return ret == -ENOMEM || ret == -EFAULT || ret == -EREMOTEIO ||
 	       (op->run == run_bind && (ret == -EBUSY || ret == -ENODEV || ret == -ENOSPC));
 }
@@ -470,10 +512,13 @@ static const char *const live[] = {
 	"diag/live_pd", "diag/live_mr", "diag/live_cq", "diag/live_qp", "diag/live_db_page",
 };
 
-static void nothing_left(const char *name, unsigned int n)
+static void nothing_left(const char *name, unsigned int n, const struct host_held *before)
 {
 	size_t i;
 
+	/* What the device did not destroy, the next file that is closed destroys. */
+	if (refusing)
+		close(snic_open());
 	for (i = 0; i < sizeof(live) / sizeof(live[0]); i++) {
 		if (!snic_attr(live[i]))
 			continue;
@@ -481,21 +526,28 @@ static void nothing_left(const char *name, unsigned int n)
 		       snic_attr(live[i]));
 		CHECK(false);
 	}
+	if (!host_held_again(before)) {
+		printf("  %s, step %u: the host has given more than before\n", name, n);
+		CHECK(false);
+	}
 }
 
-/* Return: whether a fault was met in step @n. */
-static bool step(const struct operation *op, unsigned int n, unsigned int *errors)
+/* Return: whether a fault was met in step @n. In step 0 there is none. */
+static bool step(const struct operation *op, unsigned int n, unsigned int *errors,
+		 const struct host_held *before)
 {
 	struct world w;
-	bool fired;
+	bool fired = false;
 	int ret;
 
 	world_make(&w, op->needs);
 	if (op->run == run_bind)
 		EQUAL(run_unbind(&w), 0);
-	fail_nth_set(n);
+	if (n)
+		failing_begin(n);
 	ret = op->run(&w);
-	fired = fail_nth_fired();
+	if (n)
+		fired = failing_end();
 
 	if (ret && !(fired && excused(op, ret))) {
 		printf("  %s, step %u: %d (%s)\n", op->name, n, ret, strerror(-ret));
@@ -511,8 +563,19 @@ static bool step(const struct operation *op, unsigned int n, unsigned int *error
 		EQUAL(op->run(&w), 0);
 	}
 	world_end(&w);
-	nothing_left(op->name, n);
+	if (n)
+		nothing_left(op->name, n, before);
 	return fired;
+}
+
+/* The driver keeps the buffer that its first long command needed, until the device is unbound. */
+static struct host_held held_before(void)
+{
+	struct world w;
+
+	world_make(&w, NEED_MR);
+	world_end(&w);
+	return host_held();
 }
 
 static bool wanted(const char *name, int count, char **names)
@@ -532,30 +595,37 @@ int main(int argc, char **argv)
 	char path[64];
 	size_t i;
 
-	if (argc > 2 && !strcmp(argv[1], "-s")) {
+	if (argc > 1 && !strcmp(argv[1], "-r")) {
+		refusing = true;
+		argc--;
+		argv++;
+	} else if (argc > 2 && !strcmp(argv[1], "-s")) {
 		stride = atoi(argv[2]);
 		CHECK(stride);
 		argc -= 2;
 		argv += 2;
 	}
 
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	snprintf(path, sizeof(path), "/proc/self/task/%ld/fail-nth", (long)syscall(SYS_gettid));
 	fail_nth_fd = open(path, O_RDWR);
 	CHECK(fail_nth_fd >= 0);
 	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
 		const struct operation *op = &operations[i];
 		unsigned int n = 1, errors = 0, steps = 0;
+		struct host_held before;
 
 		if (!wanted(op->name, argc - 1, argv + 1))
 			continue;
 		alarm(SECONDS);
-		while (step(op, n, &errors)) {
+		step(op, 0, &errors, NULL);
+		before = held_before();
+		while (step(op, n, &errors, &before)) {
 			n += op->run == run_bind && n >= STEPS_ALL ? stride : 1;
 			steps++;
 			CHECK(n < STEPS_MAX);
 		}
 		printf("%-18s faults %5u  errors %5u  of %u\n", op->name, steps, errors, n - 1);
-		fflush(stdout);
 		total += steps;
 	}
 	printf("%u faults injected\n", total);

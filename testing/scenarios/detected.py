@@ -7,16 +7,31 @@ import os
 from scenario import TESTS, scenario
 
 KERNEL = "test-6.12"
-# None with native PCIe hotplug: unplugging makes lockdep complain of the kernel's own pciehp.
-AGAIN = ("hostile.start ioctl.all ioctl.destroy-refused ioctl.revoke-refused ioctl.dead "
-         "ioctl.sysfs lifetime.reset memory.closed userspace.gone xpu.selftest").split()
-if "KIWI_SOAK" in os.environ:
-    AGAIN += ("gpu.all gpu.late hostile.replies ioctl.bad-replies ioctl.aer lifetime.link "
-              "userspace.kiwictl-set xpu.unbind").split()
+# By file. None with native PCIe hotplug: unplugging makes lockdep complain of the kernel's own
+# pciehp.
+AGAIN = {
+    "hostile": ["hostile.start"],
+    "ioctl": ["ioctl.all", "ioctl.destroy-refused", "ioctl.revoke-refused", "ioctl.dead",
+              "ioctl.sysfs"],
+    "lifetime": ["lifetime.reset"],
+    "memory": ["memory.closed"],
+    "userspace": ["userspace.gone"],
+    "xpu": ["xpu.selftest"],
+}
+IN_A_SOAK = {
+    "gpu": ["gpu.all", "gpu.late"],
+    "hostile": ["hostile.replies"],
+    "ioctl": ["ioctl.bad-replies", "ioctl.aer"],
+    "lifetime": ["lifetime.link"],
+    "misdeeds": ["hostile.fields.replies", "hostile.fields.entries", "hostile.fields.start",
+                 "hostile.fields.registers", "hostile.probe.commands", "hostile.random"],
+    "userspace": ["userspace.kiwictl-set"],
+    "xpu": ["xpu.unbind"],
+}
 
 
-def _register(name):
-    importlib.import_module(name.split(".")[0])
+def _register(file, name):
+    importlib.import_module(file)
     test = next(t for n, t in TESTS.items() if n.split(":")[0] == name)
     options = {**test.machine, "kernel": KERNEL}
     if name.startswith("lifetime."):
@@ -26,5 +41,7 @@ def _register(name):
     scenario(f"detected.{name}", test.covers, test.timeout, test.files, **options)(test.function)
 
 
-for _name in AGAIN:
-    _register(_name)
+for _choice in (AGAIN, IN_A_SOAK if "KIWI_SOAK" in os.environ else {}):
+    for _file, _names in _choice.items():
+        for _name in _names:
+            _register(_file, _name)

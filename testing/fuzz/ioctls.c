@@ -42,15 +42,14 @@ static void random_bytes(struct rng *rng, unsigned char *at, size_t size)
 static void fill_memory(struct context *ctx, enum use use, struct kiwi_mem *mem)
 {
 	struct buffer buffer = world_buffer(ctx);
-	uint64_t room;
+	uint64_t room, align = use == REGION ? 1 : use == RECORD ? 8 : 512;
 
 	mem->length = use == REGION ? rng_range(&ctx->rng, 1, 1 << rng_below(&ctx->rng, 18)) :
 				      PAGE;
 	if (buffer.fd < 0 || !rng_one_in(&ctx->rng, 3)) {
 		mem->type = KIWI_MEM_USER;
 		/* Room for rings whose length is known only later. */
-		mem->addr = world_memory(ctx, use == REGION ? mem->length : 1 << 16,
-					 use == REGION ? 1 : 512);
+		mem->addr = world_memory(ctx, use == REGION ? mem->length : 1 << 16, align);
 		return;
 	}
 	mem->type = KIWI_MEM_DMABUF;

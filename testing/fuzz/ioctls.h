@@ -20,7 +20,7 @@ enum meaning {
 	OUT,		/* filled by the kernel */
 };
 
-enum use { REGION, CQ_RING, SQ_RING, RQ_RING };
+enum use { REGION, CQ_RING, SQ_RING, RQ_RING, RECORD };
 
 struct field {
 	const char *name;

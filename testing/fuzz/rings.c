@@ -133,6 +133,7 @@ void rings_doorbell(struct context *ctx)
 	unsigned int i = rng_below(&ctx->rng, MAPS), type, width = 8, tries = MAPS;
 	struct thing queue;
 	uint64_t value, at;
+	uint32_t index;
 
 	while (!ctx->world->map_size[i] && tries--)
 		i = (i + 1) % MAPS;
@@ -141,6 +142,12 @@ void rings_doorbell(struct context *ctx)
 	world_pick(ctx, type < KIWI_DB_CQ_ARM ? QP : CQ, 0, &queue);
 	value = KIWI_DB_VALUE(type, queue.number, queue.epoch,
 			      rng_range(&ctx->rng, 0, 1 << (queue.log2 & 15)));
+	if (queue.record) {
+		index = htole32(value & 0xffff);
+		world_store(queue.record + (type == KIWI_DB_RQ ?
+					    offsetof(struct kiwi_qp_db_record, rq) : 0),
+			    &index, sizeof(index), sizeof(index));
+	}
 	if (!ctx->valid) {
 		switch (rng_below(&ctx->rng, 5)) {
 		case 0:

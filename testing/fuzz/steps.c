@@ -349,21 +349,14 @@ static void step_buffer(struct context *ctx)
 	uint64_t chunks = rng_range(&ctx->rng, 1, 8);
 	uint32_t chunk = PAGE << rng_below(&ctx->rng, 5);
 	bool scattered = rng_one_in(&ctx->rng, 2), far = rng_one_in(&ctx->rng, 4);
-	int fd, old;
+	int fd;
 
 	fd = xpu_alloc(w->xpu, chunks * chunk, scattered ? chunk : 0,
 		       far ? XPU_ALLOC_NO_P2P : 0);
 	call_done(ctx, fd < 0 ? fd : 0);
 	if (fd < 0)
 		return;
-	w->had_buffers = true;
-	pthread_mutex_lock(&w->lock);
-	old = w->buffer[i].fd;
-	w->buffer[i] = (struct buffer) { .fd = fd, .length = chunks * chunk };
-	pthread_mutex_unlock(&w->lock);
-	if (old >= 0)
-		munmap((void *)VIEW_AT(i), VIEW_ROOM);
-	world_close(ctx, old);
+	world_set_buffer(ctx, i, (struct buffer) { .fd = fd, .length = chunks * chunk });
 }
 
 static void step_move(struct context *ctx)
@@ -399,6 +392,31 @@ static void step_move(struct context *ctx)
 		world_store(VIEW_AT(i), word, sizeof(word), sizeof(word));
 		break;
 	}
+}
+
+/* The GPU gets a doorbell, if the buffer is one, or it gives one back. */
+static void step_window(struct context *ctx)
+{
+	struct world *w = ctx->world;
+	struct buffer buffer = world_buffer(ctx);
+	uint64_t length;
+	int window;
+
+	if (rng_one_in(&ctx->rng, 3)) {
+		window = world_take_window(w);
+		if (window >= 0)
+			call_done(ctx, xpu_doorbell_release(w->xpu, window));
+		return;
+	}
+	if (buffer.fd < 0)
+		return;
+	window = xpu_doorbell_import(w->xpu, buffer.fd, &length);
+	call_done(ctx, window);
+	if (window < 0)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->windows |= 1ULL << window;
+	pthread_mutex_unlock(&w->lock);
 }
 
 /* The descriptor goes; what the device has of the buffer stays. */
@@ -482,6 +500,7 @@ static const struct {
 	{ "fork", 1, step_fork },
 	{ "post", 6, rings_post },
 	{ "ring", 8, rings_doorbell },
+	{ "window", 2, step_window },
 };
 
 #define OTHERS	(sizeof(others) / sizeof(others[0]))

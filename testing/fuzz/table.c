@@ -59,8 +59,18 @@ static void cq_tidy(struct context *ctx, unsigned int slot, void *argument)
 	(void)slot;
 	if (!rng_one_in(&ctx->rng, 16))
 		c->log2 = (c->log2 - 1) % 6 + 1;
-	c->ci_offset = (uint64_t)sizeof(struct kiwi_cqe) << c->log2;
-	c->mem.length = c->ci_offset + sizeof(struct kiwi_cq_ci);
+	if (!rng_one_in(&ctx->rng, 3))
+		c->flags = 0;
+	if (c->flags & KIWI_CQ_COLLAPSED) {
+		c->flags |= KIWI_CQ_OVERRUN_IGNORE;
+		c->log2 = 0;
+	}
+	c->ci_offset = 0;
+	c->mem.length = (uint64_t)sizeof(struct kiwi_cqe) << c->log2;
+	if (!(c->flags & KIWI_CQ_OVERRUN_IGNORE)) {
+		c->ci_offset = c->mem.length;
+		c->mem.length += sizeof(struct kiwi_cq_ci);
+	}
 }
 
 static void qp_tidy(struct context *ctx, unsigned int slot, void *argument)
@@ -76,6 +86,17 @@ static void qp_tidy(struct context *ctx, unsigned int slot, void *argument)
 		q->recv_cq = q->send_cq;
 	q->sq.length = (uint64_t)KIWI_WQEBB << q->sq_log2;
 	q->rq.length = 1ULL << (q->rq_log2 + q->rq_stride);
+	q->db_record.length = sizeof(struct kiwi_qp_db_record);
+	if (!rng_one_in(&ctx->rng, 3))
+		q->flags &= KIWI_QP_SQ_SIG_ALL;
+	if (q->flags & KIWI_QP_SQ_ONLY) {
+		q->rq = (struct kiwi_mem) { 0 };
+		q->recv_cq = 0;
+		q->rq_log2 = 0;
+		q->rq_stride = 0;
+	}
+	if (!(q->flags & KIWI_QP_DB_RECORD))
+		q->db_record = (struct kiwi_mem) { 0 };
 }
 
 /* The next state on the way of a QP, mostly. */
@@ -209,6 +230,11 @@ static void exported(struct context *ctx, unsigned int slot, const void *argumen
 	const struct kiwi_snic_doorbell_export *e = argument;
 
 	(void)slot;
+	if (rng_one_in(&ctx->rng, 2)) {
+		world_set_buffer(ctx, rng_below(&ctx->rng, BUFFERS),
+				 (struct buffer) { .fd = e->fd, .length = e->length });
+		return;
+	}
 	if (close(e->fd))
 		fault(ctx, "DOORBELL_EXPORT gave fd %d, which is not open", e->fd);
 }
@@ -232,6 +258,7 @@ static void qp_made(struct context *ctx, unsigned int slot, const void *argument
 		.addr = q->sq.type == KIWI_MEM_USER ? q->sq.addr : 0, .log2 = q->sq_log2,
 		.rq_addr = q->rq.type == KIWI_MEM_USER ? q->rq.addr : 0,
 		.rq_log2 = q->rq_log2, .rq_stride = q->rq_stride,
+		.record = q->db_record.type == KIWI_MEM_USER ? q->db_record.addr : 0,
 	});
 }
 
@@ -355,7 +382,8 @@ const struct ioctl_rules ioctl_table[IOCTLS] = {
 			FIELD(kiwi_snic_mr_reg, mem, MEMORY, .min = REGION),
 			FIELD(kiwi_snic_mr_reg, iova, ANYTHING),
 			FIELD(kiwi_snic_mr_reg, pd, ID, .min = PD),
-			FIELD(kiwi_snic_mr_reg, access, BITS, .max = KIWI_ACCESS_ALL),
+			FIELD(kiwi_snic_mr_reg, access, BITS,
+			      .max = KIWI_ACCESS_ALL | KIWI_ACCESS_RELAXED),
 			FIELD(kiwi_snic_mr_reg, user_data, ANYTHING),
 			FIELD(kiwi_snic_mr_reg, mr, OUT),
 			FIELD(kiwi_snic_mr_reg, key, OUT),
@@ -376,7 +404,8 @@ const struct ioctl_rules ioctl_table[IOCTLS] = {
 			FIELD(kiwi_snic_doorbell_alloc, rsvd, RESERVED),
 		},
 	}, {
-		IOCTL(CQ_CREATE, kiwi_snic_cq_create, .weight = 8, .writes = true,
+		IOCTL(CQ_CREATE, kiwi_snic_cq_create, .weight = 8,
+		      .flags = KIWI_CQ_OVERRUN_IGNORE | KIWI_CQ_COLLAPSED, .writes = true,
 		      .tidy = cq_tidy, .made = cq_made),
 		.errnos = { ENOENT, ENOSPC, ENOMEM, EBADF, EOPNOTSUPP, EREMOTEIO },
 		.fields = {
@@ -393,7 +422,8 @@ const struct ioctl_rules ioctl_table[IOCTLS] = {
 			FIELD(kiwi_snic_cq_create, rsvd, RESERVED),
 		},
 	}, {
-		IOCTL(QP_CREATE, kiwi_snic_qp_create, .weight = 10, .flags = KIWI_QP_SQ_SIG_ALL,
+		IOCTL(QP_CREATE, kiwi_snic_qp_create, .weight = 10,
+		      .flags = KIWI_QP_SQ_SIG_ALL | KIWI_QP_SQ_ONLY | KIWI_QP_DB_RECORD,
 		      .writes = true, .tidy = qp_tidy, .made = qp_made),
 		.errnos = { ENOENT, ENOSPC, ENOMEM, EBADF, EOPNOTSUPP, EREMOTEIO },
 		.fields = {
@@ -414,6 +444,7 @@ const struct ioctl_rules ioctl_table[IOCTLS] = {
 			FIELD(kiwi_snic_qp_create, qpn, OUT),
 			FIELD(kiwi_snic_qp_create, epoch, OUT),
 			FIELD(kiwi_snic_qp_create, rsvd, RESERVED),
+			FIELD(kiwi_snic_qp_create, db_record, MEMORY, .min = RECORD),
 		},
 	}, {
 		IOCTL(QP_MODIFY, kiwi_snic_qp_modify, .weight = 14, .tidy = modify_tidy,

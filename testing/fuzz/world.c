@@ -127,9 +127,12 @@ static void close_if_open(int *fd)
 void world_end(struct world *w)
 {
 	unsigned int i;
+	int window;
 
 	munmap((void *)MAP_AT(0), MAPS * MAP_ROOM);
 	munmap((void *)VIEW_AT(0), BUFFERS * VIEW_ROOM);
+	while ((window = world_take_window(w)) >= 0)
+		xpu_doorbell_release(w->xpu, window);
 	memset(w->map_size, 0, sizeof(w->map_size));
 	for (i = 0; i < FILES; i++)
 		close_if_open(&w->file[i]);
@@ -333,6 +336,21 @@ uint64_t world_memory(struct context *ctx, uint64_t length, uint64_t align)
 	return ARENA + rng_below(&ctx->rng, room / align + 1) * align;
 }
 
+void world_set_buffer(struct context *ctx, unsigned int i, struct buffer buffer)
+{
+	struct world *w = ctx->world;
+	int old;
+
+	w->had_buffers = true;
+	pthread_mutex_lock(&w->lock);
+	old = w->buffer[i].fd;
+	w->buffer[i] = buffer;
+	pthread_mutex_unlock(&w->lock);
+	if (old >= 0)
+		munmap((void *)VIEW_AT(i), VIEW_ROOM);
+	world_close(ctx, old);
+}
+
 struct buffer world_buffer(struct context *ctx)
 {
 	unsigned int at = rng_below(&ctx->rng, BUFFERS), i;
@@ -341,6 +359,18 @@ struct buffer world_buffer(struct context *ctx)
 	for (i = 0; i < BUFFERS && buffer.fd < 0; i++)
 		buffer = ctx->world->buffer[(at + i) % BUFFERS];
 	return buffer;
+}
+
+int world_take_window(struct world *w)
+{
+	int window;
+
+	pthread_mutex_lock(&w->lock);
+	window = __builtin_ffsll((long long)w->windows) - 1;
+	if (window >= 0)
+		w->windows &= ~(1ULL << window);
+	pthread_mutex_unlock(&w->lock);
+	return window;
 }
 
 int world_event_fd(struct context *ctx)

@@ -31,6 +31,7 @@ enum object { PD, MR, CQ, QP, DOORBELL, KINDS };
  * @addr: MR: iova; CQ: ring; QP: send queue's ring
  * @length: MR: bytes
  * @rq_addr: QP: receive queue's ring
+ * @record: QP: its doorbell record, if it has one
  * @log2: of the ring at @addr
  * @rq_log2: of the ring at @rq_addr
  * @rq_stride: of its entries
@@ -49,6 +50,7 @@ struct thing {
 	uint64_t addr;
 	uint64_t length;
 	uint64_t rq_addr;
+	uint64_t record;
 	uint8_t log2;
 	uint8_t rq_log2;
 	uint8_t rq_stride;
@@ -68,6 +70,7 @@ struct world {
 	struct thing things[THINGS];
 	unsigned int nr_things;		/* made in all; the array holds the latest */
 	struct buffer buffer[BUFFERS];
+	uint64_t windows;		/* of the GPU to doorbells, by number */
 	int event_fd[EVENT_FDS];
 	size_t map_size[MAPS];		/* 0: not mapped */
 	bool arena_dirty;
@@ -112,8 +115,12 @@ void world_set_state(struct world *w, unsigned int slot, uint32_t id, uint8_t st
 
 /* A range of the arena. */
 uint64_t world_memory(struct context *ctx, uint64_t length, uint64_t align);
+/* Puts a DMA-buf in the place of another. */
+void world_set_buffer(struct context *ctx, unsigned int i, struct buffer buffer);
 /* A DMA-buf or -1. */
 struct buffer world_buffer(struct context *ctx);
+/* A window or -1, and it is no longer known. */
+int world_take_window(struct world *w);
 int world_event_fd(struct context *ctx);
 /* A descriptor that is of any kind, or of none. */
 int world_odd_fd(struct context *ctx);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A thread of the CPU rings for kernels: the same descriptor, and a count in memory. */
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,6 +58,25 @@ static void puts_by_cpu(void)
 	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
 	pthread_join(thread[0], NULL);
 	pthread_join(thread[1], NULL);
+}
+
+/* An accelerator that has no room for a page says so, and works with the CPU's help. */
+static void no_room_for_page(void)
+{
+	struct kiwi_snic_doorbell_export e;
+	struct kiwi_doorbell *db;
+	unsigned int n, k;
+	uint64_t length;
+
+	for (n = 0; n < 2; n++) {
+		rank_open(&w.rank[n], n);
+		EQUAL(kiwi_doorbell_alloc(w.rank[n].nic, 0, &db), 0);
+		EQUAL(kiwi_doorbell_export(db, &e), 0);
+		for (k = 0; k < XPU_EX_DOORBELLS; k++)
+			EQUAL(xpu_doorbell_import(w.rank[n].xpu, e.fd, &length), k);
+		EQUAL(xpu_doorbell_import(w.rank[n].xpu, e.fd, &length), -ENOSPC);
+	}
+	puts_by_cpu();
 }
 
 static uint32_t endless(struct rank *r, struct link *l)
@@ -124,6 +144,7 @@ static void ends(void)
 
 const struct test proxy_tests[] = {
 	{ "proxy.put", puts_by_cpu },
+	{ "proxy.no-room", no_room_for_page },
 	{ "proxy.ends", ends },
 	{ NULL, NULL }
 };

@@ -6,6 +6,7 @@
  *	move-test storm N	N rounds of evict and return of both buffers, while data goes
  *				there and back and every byte is checked; N = 0: without end
  *	move-test dereg N	N registrations that end while the buffer is on the move
+ *	move-test dead N	N regions that end while the buffer moves below traffic
  *	move-test fail		mappings after a move that fail, once and for good
  *
  * Prints KEY=VALUE; the exit status is 0 when all went as it should.
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +49,7 @@ struct side {
 static struct side ends[2];
 static atomic_ulong completions;
 static atomic_bool storm_over;
+static atomic_bool revoking;
 
 static void must(int rc, const char *what)
 {
@@ -66,30 +69,46 @@ static void expect(bool good, const char *what)
 
 /* Ends, with data ------------------------------------------------------------------ */
 
-static void open_gpu(struct side *s, unsigned int n)
+static void make_buffer(struct side *s)
 {
-	s->xpu = xpu_open(n);
-	must(s->xpu, "xpu_open");
 	s->buf = xpu_alloc(s->xpu, SIZE, 0, 0);
 	must(s->buf, "xpu_alloc");
 	s->cpu = xpu_map(s->buf, SIZE);
 	must(s->cpu ? 0 : -errno, "xpu_map");
 }
 
+static void open_gpu(struct side *s, unsigned int n)
+{
+	s->xpu = xpu_open(n);
+	must(s->xpu, "xpu_open");
+	make_buffer(s);
+}
+
+static void make_region(struct side *s)
+{
+	must(kiwi_mr_reg_dmabuf(s->pd, s->buf, 0, SIZE, 0, RIGHTS, &s->mr), "MR");
+}
+
+static void make_qp(struct side *s)
+{
+	struct kiwi_qp_config config = { .sq_units = 64, .rq_entries = 1, .recv_sge = 1 };
+
+	config.send_cq = s->cq;
+	must(kiwi_qp_create(s->pd, &config, &s->qp), "QP");
+}
+
 static void open_side(struct side *s, unsigned int n)
 {
-	struct kiwi_cq_config cq_config = { .entries = 64, .event_fd = -1 };
-	struct kiwi_qp_config qp_config = { .sq_units = 64, .rq_entries = 1, .recv_sge = 1 };
+	struct kiwi_cq_config config = { .entries = 64, .event_fd = -1 };
 	char name[KIWI_NAME_MAX];
 
 	open_gpu(s, n);
 	snprintf(name, sizeof(name), "snic%u", n);
 	must(kiwi_open(name, &s->dev), "open");
 	must(kiwi_pd_alloc(s->dev, &s->pd), "PD");
-	must(kiwi_mr_reg_dmabuf(s->pd, s->buf, 0, SIZE, 0, RIGHTS, &s->mr), "MR");
-	must(kiwi_cq_create(s->dev, &cq_config, &s->cq), "CQ");
-	qp_config.send_cq = s->cq;
-	must(kiwi_qp_create(s->pd, &qp_config, &s->qp), "QP");
+	make_region(s);
+	must(kiwi_cq_create(s->dev, &config, &s->cq), "CQ");
+	make_qp(s);
 	must(kiwi_query_port(s->dev, 1, &s->port), "port");
 	must(kiwi_query_gid(s->dev, 1, 0, &s->gid), "GID");
 }
@@ -105,12 +124,17 @@ static void connect_to(struct side *s, const struct side *peer)
 	must(kiwi_qp_connect(s->qp, &c), "connect");
 }
 
+static void connect_ends(void)
+{
+	connect_to(&ends[0], &ends[1]);
+	connect_to(&ends[1], &ends[0]);
+}
+
 static void open_ends(void)
 {
 	open_side(&ends[0], 0);
 	open_side(&ends[1], 1);
-	connect_to(&ends[0], &ends[1]);
-	connect_to(&ends[1], &ends[0]);
+	connect_ends();
 }
 
 static struct kiwi_snic_mr_query query(const struct side *s)
@@ -265,14 +289,21 @@ static void run_storm(unsigned long rounds)
 	       round, atomic_load(&completions));
 }
 
+static bool moved(int rc, const char *what)
+{
+	if (rc == -ENODEV && atomic_load(&revoking))
+		return false;
+	must(rc, what);
+	return true;
+}
+
 static void *mover(void *arg)
 {
 	struct side *s = arg;
 
-	while (!atomic_load(&storm_over)) {
-		must(xpu_evict(s->xpu, s->buf), "evict");
-		must(xpu_return(s->xpu, s->buf), "return");
-	}
+	while (!atomic_load(&storm_over) && moved(xpu_evict(s->xpu, s->buf), "evict") &&
+	       moved(xpu_return(s->xpu, s->buf), "return"))
+		;
 	return NULL;
 }
 
@@ -290,7 +321,7 @@ static void run_dereg(unsigned long rounds)
 	must(kiwi_pd_alloc(s->dev, &s->pd), "PD");
 	expect(!pthread_create(&thread, NULL, mover, s), "a thread");
 	for (n = 0; n < rounds; n++) {
-		must(kiwi_mr_reg_dmabuf(s->pd, s->buf, 0, SIZE, 0, RIGHTS, &s->mr), "MR");
+		make_region(s);
 		q = query(s);
 		expect(q.state == KIWI_MR_DYNAMIC, "the region is dynamic");
 		must(kiwi_mr_dereg(s->mr), "deregistration");
@@ -307,10 +338,120 @@ static void await_revoked(const struct side *s)
 {
 	struct kiwi_snic_event event;
 
-	expect(kiwi_next_event(s->dev, &event, 20000) == 1, "an event comes");
+	do {
+		expect(kiwi_next_event(s->dev, &event, 20000) == 1, "an event comes");
+	} while (event.type == KIWI_SNIC_EVENT_QP_ERROR || event.type == KIWI_SNIC_EVENT_QP_ACCESS);
 	expect(event.type == KIWI_SNIC_EVENT_MR_REVOKED && event.id == s->mr->id,
 	       "it tells of the revocation");
 	expect(query(s).state == KIWI_MR_REVOKED, "the region is revoked");
+}
+
+/* Traffic with a region of the first end, until the region is no more. */
+struct stream {
+	struct side *poster;
+	uint8_t opcode;
+	uint32_t lkey, rkey;
+	uint8_t status;
+};
+
+static void *stream(void *arg)
+{
+	struct stream *t = arg;
+	struct kiwi_sg sg = { .addr = t->opcode == KIWI_WQE_READ ? HALF : 0, .lkey = t->lkey,
+			      .len = HALF };
+	struct kiwi_send_wr wr = { .opcode = t->opcode, .flags = KIWI_WQE_SIGNALED, .num_sg = 1,
+				   .sg = &sg, .rkey = t->rkey, .raddr = HALF - sg.addr };
+	struct kiwi_wc wc;
+
+	for (;;) {
+		must(kiwi_post_send_ring(t->poster->qp, &wr), "post");
+		while (!kiwi_poll_cq(t->poster->cq, &wc, 1))
+			;
+		t->status = wc.status;
+		if (wc.status != KIWI_CQE_ST_OK)
+			return NULL;
+		atomic_fetch_add(&completions, 1);
+	}
+}
+
+/* The bytes that no work may touch any more are other ones than those that travel. */
+static void end_by_dereg(struct side *s, uint64_t round, const struct stream *t, pthread_t traffic)
+{
+	must(kiwi_mr_dereg(s->mr), "deregistration");
+	fill(s->cpu + HALF / 8, ~round);
+	pthread_join(traffic, NULL);
+	check(s->cpu + HALF / 8, ~round, "after the end");
+	expect(t->status == (t->opcode == KIWI_WQE_READ ? KIWI_CQE_ST_LOC_PROT_ERR :
+							  KIWI_CQE_ST_REM_ACCESS_ERR),
+	       "work with a dead key fails for that");
+}
+
+static void end_by_revoke(struct side *s, const struct stream *t, pthread_t traffic)
+{
+	struct xpu_query_buf b;
+
+	atomic_store(&revoking, true);
+	must(xpu_revoke(s->xpu, s->buf), "revoke");
+	must(xpu_query_buf(s->xpu, s->buf, &b), "query");
+	expect(!b.mappings, "nobody maps what is revoked");
+	pthread_join(traffic, NULL);
+	expect(t->status == KIWI_CQE_ST_REM_ACCESS_ERR, "work with a dead key fails for that");
+	await_revoked(s);
+	must(kiwi_mr_dereg(s->mr), "deregistration");
+}
+
+static void renew(struct side *s)
+{
+	expect(!munmap(s->cpu, SIZE) && !close(s->buf), "the buffer goes");
+	make_buffer(s);
+	atomic_store(&revoking, false);
+}
+
+/* The region ends by its owner, in a peer's WRITEs or its own READs, or by the exporter. */
+static void run_dead_round(uint64_t round)
+{
+	enum { WRITTEN, READ, REVOKED } how = round % 3;
+	struct side *s = &ends[0], *peer = &ends[1];
+	struct stream t = {
+		.poster = how == READ ? s : peer,
+		.opcode = how == READ ? KIWI_WQE_READ : KIWI_WQE_WRITE,
+		.lkey = how == READ ? s->mr->key : peer->mr->key,
+		.rkey = how == READ ? peer->mr->key : s->mr->key,
+	};
+	struct timespec pause = { .tv_nsec = 1000000 + rand() % 50000000 };
+	pthread_t moves, traffic;
+	unsigned int n;
+
+	atomic_store(&storm_over, false);
+	fill(peer->cpu, round);
+	expect(!pthread_create(&moves, NULL, mover, s), "a thread");
+	expect(!pthread_create(&traffic, NULL, stream, &t), "a thread");
+	nanosleep(&pause, NULL);
+	if (how == REVOKED)
+		end_by_revoke(s, &t, traffic);
+	else
+		end_by_dereg(s, round, &t, traffic);
+	atomic_store(&storm_over, true);
+	pthread_join(moves, NULL);
+	expect(!stale(s) && !stale(peer), "nobody touches freed VRAM");
+	if (how == REVOKED)
+		renew(s);
+	make_region(s);
+	for (n = 0; n < 2; n++) {
+		must(kiwi_qp_destroy(ends[n].qp), "destroy");
+		make_qp(&ends[n]);
+	}
+	connect_ends();
+}
+
+static void run_dead(unsigned long rounds)
+{
+	uint64_t n;
+
+	open_ends();
+	for (n = 0; n < rounds; n++)
+		run_dead_round(n);
+	printf("regions=%lu messages=%lu\n", rounds, atomic_load(&completions));
 }
 
 static void run_fail(void)
@@ -334,7 +475,7 @@ static void run_fail(void)
 	await_revoked(s);
 	must(kiwi_mr_dereg(s->mr), "deregistration");
 
-	must(kiwi_mr_reg_dmabuf(s->pd, s->buf, 0, SIZE, 0, RIGHTS, &s->mr), "MR");
+	make_region(s);
 	expect(s->mr->key != key, "another key");
 	must(xpu_revoke(s->xpu, s->buf), "revoke");
 	await_revoked(s);
@@ -372,9 +513,11 @@ int main(int argc, char **argv)
 		run_storm(n);
 	else if (!strcmp(what, "dereg"))
 		run_dereg(n);
+	else if (!strcmp(what, "dead"))
+		run_dead(n);
 	else if (!strcmp(what, "fail"))
 		run_fail();
 	else
-		expect(false, "move-test state|storm N|dereg N|fail");
+		expect(false, "move-test state|storm N|dereg N|dead N|fail");
 	return 0;
 }

@@ -47,13 +47,6 @@ static enum kiwi_status query_caps_cmd(KiwiState *k, KiwiCall *c)
     struct kiwi_g2g_caps *out = (void *)c->out;
 
     *out = (struct kiwi_g2g_caps) {
-        .queue = {
-            .page_shift_max = s->page_shift_max,
-            .pbl_table_shift_max = s->table_shift_max,
-            .ports = 1,
-            .gids = 1,
-            .link_mbps = cpu_to_le32(s->lane_mbps * s->lanes * s->stations),
-        },
         .accels = cpu_to_le16(s->accels),
         .stations = s->stations,
         .ports = s->ports,
@@ -81,6 +74,8 @@ static enum kiwi_status query_caps_cmd(KiwiState *k, KiwiCall *c)
         .peer_ms = cpu_to_le32(s->peer_ms),
         .link_ms = cpu_to_le32(s->link_ms),
     };
+    msgq_caps(&s->msgq, &out->queue);
+    out->queue.link_mbps = cpu_to_le32(s->msgq.link_mbps);
     return KIWI_ST_OK;
 }
 

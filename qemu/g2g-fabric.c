@@ -5,6 +5,9 @@
 #include "g2g.h"
 #include "qemu/bswap.h"
 
+/* A pause is looked at so often until it is drained. */
+#define POLL_NS SCALE_MS
+
 bool g2g_configured(const G2gState *s)
 {
     return s->state != KIWI_G2G_FABRIC_UNCONFIGURED;
@@ -51,9 +54,15 @@ void g2g_fabric_update(G2gState *s)
     }
 }
 
+static void set_paused(G2gState *s, bool paused)
+{
+    s->paused = paused;
+    msgq_rc_pause(&s->msgq, paused);
+}
+
 static void leave_all(G2gState *s)
 {
-    s->paused = false;
+    set_paused(s, false);
     for (unsigned i = 0; i < s->accels; i++) {
         G2gPeer *p = s->peer[i];
 
@@ -111,12 +120,12 @@ static bool in_flight(G2gState *s)
             return true;
         }
     }
-    return false;
+    return g2g_message_in_flight(s);
 }
 
 static void resume(G2gState *s)
 {
-    s->paused = false;
+    set_paused(s, false);
     for (unsigned i = 0; i < s->accels; i++) {
         if (s->peer[i] && g2g_peer_up(s->peer[i])) {
             g2g_stream_run(s->peer[i]);
@@ -138,7 +147,7 @@ int64_t g2g_fabric_tick(G2gState *s, int64_t now)
         s->drained = true;
         g2g_event(s, KIWI_G2G_EV_PAUSE, KIWI_G2G_PAUSE_DRAINED, 0, 0);
     }
-    return s->pause_until;
+    return s->drained ? s->pause_until : MIN(s->pause_until, now + POLL_NS);
 }
 
 /*
@@ -223,6 +232,7 @@ enum kiwi_status g2g_query_fabric_cmd(KiwiState *k, KiwiCall *c)
     out->state = s->state;
     out->reason = fabric_reason(s);
     out->slot = s->active_slot;
+    out->msg_mtu = kiwi_accepted(k, KIWI_G2G_CAP_MSGQ) ? g2g_message_mtu(s) : 0;
     out->paused = s->paused;
     out->routes = cpu_to_le32(s->active.generation);
     out->ports_up = cpu_to_le32(up);
@@ -272,7 +282,7 @@ enum kiwi_status g2g_pause_cmd(KiwiState *k, KiwiCall *c)
     if (!g2g_active(s) || s->paused) {
         return refuse_state(c, s->state);
     }
-    s->paused = true;
+    set_paused(s, true);
     s->drained = false;
     s->pause_until = g2g_now() + (int64_t)s->pause_ms * SCALE_MS;
     g2g_kick(s);

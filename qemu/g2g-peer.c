@@ -38,6 +38,9 @@ G2gPeer *g2g_peer_need(G2gState *s, uint16_t accel)
             QSIMPLEQ_INIT(&p->stream[i].unacked);
             QSIMPLEQ_INIT(&p->stream[i].control);
             QSIMPLEQ_INIT(&p->stream[i].memory);
+            for (int path = 0; path < MSGQ_PATHS; path++) {
+                QSIMPLEQ_INIT(&p->stream[i].message[path]);
+            }
         }
         g2g_stream_reset(p);
         s->peer[accel] = p;
@@ -134,6 +137,7 @@ static void session_end(G2gPeer *p, uint8_t state, uint8_t reason)
     bool was_up = g2g_peer_up(p);
     uint8_t why = window_reason(p, state, reason);
     g_autofree G2gWindow **dead = NULL;
+    g_autoptr(GArray) lost = g_array_new(false, false, sizeof(uint32_t));
     unsigned count = 0;
 
     if (was_up) {
@@ -152,6 +156,7 @@ static void session_end(G2gPeer *p, uint8_t state, uint8_t reason)
         }
         g2g_export_peer_gone(s, p->accel);
         g2g_mail_peer_gone(p);
+        g2g_message_peer_gone(p, lost);
         g2g_stream_reset(p);
         p->state = KIWI_G2G_PEER_ESTABLISHED;
     }
@@ -166,6 +171,10 @@ static void session_end(G2gPeer *p, uint8_t state, uint8_t reason)
     }
     for (unsigned i = 0; i < count; i++) {
         g2g_window_event(s, dead[i]);
+    }
+    for (unsigned i = 0; i < lost->len; i++) {
+        msgq_event(&s->msgq, KIWI_EV_QP_ERROR, KIWI_CQE_ST_RETRY_EXC_ERR,
+                   g_array_index(lost, uint32_t, i), 0);
     }
     g2g_kick(s);
 }

@@ -218,6 +218,11 @@ enum kiwi_status g2g_set_port_cmd(KiwiState *k, KiwiCall *c)
         return kiwi_refuse(c, KIWI_ST_BAD_PARAM, SET_FIELD(config.lanes),
                            in->config.lanes, lanes_taken(port));
     }
+    if (in->config.flags & KIWI_G2G_PORT_ENABLED &&
+        le16_to_cpu(in->config.mtu) < g2g_message_pdu_min(s)) {
+        return kiwi_refuse(c, KIWI_ST_BUSY, SET_FIELD(config.mtu),
+                           le16_to_cpu(in->config.mtu), g2g_message_pdu_min(s));
+    }
     old = port->config;
     port->config = (G2gConfig) {
         .flags = in->config.flags,

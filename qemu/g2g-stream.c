@@ -85,20 +85,41 @@ static void count_pdu(G2gState *s, uint8_t op)
     }
 }
 
-static G2gPdu *take_next(G2gPeer *p, G2gStream *st)
+static G2gPdu *take_from(G2gPdus *pdus, uint32_t *count)
 {
-    G2gPdu *pdu = QSIMPLEQ_FIRST(&st->control);
+    G2gPdu *pdu = QSIMPLEQ_FIRST(pdus);
 
     if (pdu) {
-        QSIMPLEQ_REMOVE_HEAD(&st->control, next);
-        st->control_count--;
-        return pdu;
+        QSIMPLEQ_REMOVE_HEAD(pdus, next);
+        (*count)--;
     }
-    pdu = p->s->paused ? NULL : QSIMPLEQ_FIRST(&st->memory);
+    return pdu;
+}
+
+static G2gPdu *take_memory(G2gPeer *p, G2gStream *st)
+{
+    G2gPdu *pdu = take_from(&st->memory, &st->memory_count);
+
     if (pdu) {
-        QSIMPLEQ_REMOVE_HEAD(&st->memory, next);
-        st->memory_count--;
         qemu_cond_broadcast(&p->s->answered);
+    }
+    return pdu;
+}
+
+/* After control, memory and messages in turn. */
+static G2gPdu *take_next(G2gPeer *p, G2gStream *st)
+{
+    G2gPdu *pdu = take_from(&st->control, &st->control_count);
+
+    for (int i = 0; !pdu && i <= MSGQ_PATHS; i++) {
+        st->turn = (st->turn + 1) % (MSGQ_PATHS + 1);
+        if (p->s->paused && st->turn != MSGQ_REPLIES) {
+            continue;
+        }
+        pdu = st->turn == MSGQ_PATHS
+              ? take_memory(p, st)
+              : take_from(&st->message[st->turn],
+                          &st->message_count[st->turn]);
     }
     return pdu;
 }
@@ -142,6 +163,15 @@ void g2g_stream_send(G2gPeer *p, G2gPdu *pdu)
         st->control_count++;
     }
     stream_run(p, class);
+}
+
+void g2g_stream_send_message(G2gPeer *p, G2gPdu *pdu, MsgqPath path)
+{
+    G2gStream *st = &p->stream[KIWI_G2G_CLASS_REQ];
+
+    QSIMPLEQ_INSERT_TAIL(&st->message[path], pdu, next);
+    st->message_count[path]++;
+    stream_run(p, KIWI_G2G_CLASS_REQ);
 }
 
 static void resend_from(G2gPeer *p, uint8_t class, uint16_t psn)
@@ -321,6 +351,10 @@ void g2g_stream_reset(G2gPeer *p)
         drop_all(&st->unacked);
         drop_all(&st->control);
         drop_all(&st->memory);
+        for (int path = 0; path < MSGQ_PATHS; path++) {
+            drop_all(&st->message[path]);
+            st->message_count[path] = 0;
+        }
         st->control_count = st->memory_count = 0;
         st->una = st->next = st->expected = 0;
         st->nacked = false;

@@ -18,6 +18,7 @@ typedef enum LenRule {
     LEN_DATA,                   /* 1..KIWI_G2G_TX_MAX, that much payload */
     LEN_ANSWER,                 /* likewise if status is OK, else 0 and none */
     LEN_MAIL,                   /* 1..KIWI_G2G_MAIL_MAX, that much payload */
+    LEN_MESSAGE,                /* 1 or more, that much payload */
     LEN_ATOMIC,                 /* 8, payload struct kiwi_g2g_tx_atomic */
     LEN_ATOMIC_ANSWER,          /* 8 and as much payload if OK, else 0 */
     LEN_BIND,                   /* 0, payload struct kiwi_g2g_tx_bind */
@@ -35,6 +36,7 @@ static const TxRule rules[] = {
     { KIWI_G2G_TX_WRITE, USES_ADDR | USES_KEY, LEN_DATA },
     { KIWI_G2G_TX_ATOMIC, USES_STATUS | USES_TAG | USES_ADDR | USES_KEY,
       LEN_ATOMIC },
+    { KIWI_G2G_TX_MESSAGE, 0, LEN_MESSAGE },
     { KIWI_G2G_TX_MAIL, 0, LEN_MAIL },
     { KIWI_G2G_TX_MAIL_ROOM, USES_ADDR, LEN_NONE },
     { KIWI_G2G_TX_BIND, USES_TAG, LEN_BIND },
@@ -77,6 +79,8 @@ static int payload_len(const TxRule *rule, const struct kiwi_g2g_tx *tx)
         return len && len <= KIWI_G2G_TX_MAX ? len : -1;
     case LEN_MAIL:
         return len && len <= KIWI_G2G_MAIL_MAX ? len : -1;
+    case LEN_MESSAGE:
+        return len ? len : -1;
     case LEN_ATOMIC:
         return len == 8 ? sizeof(struct kiwi_g2g_tx_atomic) : -1;
     case LEN_ATOMIC_ANSWER:
@@ -207,6 +211,9 @@ static bool run(G2gPeer *p, const struct kiwi_g2g_tx *tx, const void *payload)
     case KIWI_G2G_TX_ATOMIC:
         g2g_target_atomic(p, tx, payload);
         break;
+    case KIWI_G2G_TX_MESSAGE:
+        g2g_message_rx(p, payload, le16_to_cpu(tx->len));
+        break;
     case KIWI_G2G_TX_MAIL:
         return g2g_mail_rx(p, payload, le16_to_cpu(tx->len));
     case KIWI_G2G_TX_MAIL_ROOM:
@@ -235,7 +242,8 @@ static bool run(G2gPeer *p, const struct kiwi_g2g_tx *tx, const void *payload)
 bool g2g_tx_run(G2gPeer *p, uint8_t class, const uint8_t *at, uint16_t len)
 {
     struct kiwi_g2g_tx tx = { };
-    uint8_t payload[ROUND_UP(KIWI_G2G_TX_MAX, 8)] QEMU_ALIGNED(8);
+    uint8_t aligned[ROUND_UP(KIWI_G2G_TX_MAX, 8)] QEMU_ALIGNED(8);
+    const uint8_t *payload;
     uint32_t generation = p->generation;
     const TxRule *rule;
     int size;
@@ -253,7 +261,8 @@ bool g2g_tx_run(G2gPeer *p, uint8_t class, const uint8_t *at, uint16_t len)
             ROUND_UP(size, 8) > len) {
             break;
         }
-        memcpy(payload, at, ROUND_UP(size, 8));
+        /* A packet is taken where it stands: it is read by bytes. */
+        payload = tx.op == KIWI_G2G_TX_MESSAGE ? at : memcpy(aligned, at, size);
         at += ROUND_UP(size, 8);
         len -= ROUND_UP(size, 8);
         if (!run(p, &tx, payload)) {

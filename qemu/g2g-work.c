@@ -48,15 +48,15 @@ void g2g_work(G2gState *s)
     int64_t next;
 
     /* A device may reach our BAR 4 in the middle of what we do for a peer. */
-    if (s->busy || !kiwi_running(KIWI(s))) {
+    if (s->msgq.busy || !kiwi_running(KIWI(s))) {
         return;
     }
-    s->busy = true;
+    s->msgq.busy = true;
     for (unsigned i = 0; i < s->ports; i++) {
         more |= g2g_net_run(&s->port[i]);
     }
     next = tick(s, g2g_now());
-    s->busy = false;
+    s->msgq.busy = false;
     g2g_wake_at(s, more ? g2g_now() : next);
 }
 

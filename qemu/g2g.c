@@ -8,18 +8,12 @@
 #include "hw/qdev-properties.h"
 #include "hw/qdev-properties-system.h"
 
-static enum kiwi_diag g2g_doorbell(KiwiState *k, uint32_t page, uint8_t type,
-                                   uint32_t queue, uint16_t epoch,
-                                   uint16_t index)
-{
-    return KIWI_DIAG_DB_NO_QUEUE;
-}
-
 /* A die that is reset sends nothing (F-7). */
 static void g2g_reset_part(KiwiState *k)
 {
     G2gState *s = KIWI_G2G(k);
 
+    msgq_reset(&s->msgq);
     g2g_window_reset(s);
     g2g_export_reset(s);
     g2g_peer_reset(s);
@@ -82,7 +76,7 @@ static bool check_properties(G2gState *s, Error **errp)
         error_setg(errp, "aperture-size is no multiple of the granule");
         return false;
     }
-    return true;
+    return msgq_check_properties(&s->msgq, errp);
 }
 
 static void g2g_realize(PCIDevice *pci, Error **errp)
@@ -100,6 +94,7 @@ static void g2g_realize(PCIDevice *pci, Error **errp)
     };
     s->mail = g_queue_new();
     g2g_work_init(s);
+    g2g_message_init(s);
     g2g_fault_init(s);
     g2g_image_init(s);
     g2g_route_init(s);
@@ -128,6 +123,7 @@ static void g2g_exit(PCIDevice *pci)
     g2g_peer_exit(s);
     g2g_route_exit(s);
     g2g_image_exit(s);
+    msgq_exit(&s->msgq);
     g2g_work_exit(s);
     g_queue_free(s->mail);
 }
@@ -135,6 +131,7 @@ static void g2g_exit(PCIDevice *pci)
 static void g2g_instance_init(Object *obj)
 {
     qemu_cond_init(&KIWI_G2G(obj)->answered);
+    msgq_instance_init(&KIWI_G2G(obj)->msgq, obj);
 }
 
 /* Whoever waits holds a reference. */
@@ -192,11 +189,13 @@ static void g2g_class_init(ObjectClass *oc, void *data)
     pc->device_id = KIWI_PCI_DEVICE_G2G;
     pc->class_id = PCI_CLASS_NETWORK_OTHER;
     kc->part = KIWI_PART_G2G;
-    kc->caps = KIWI_G2G_CAP_ATOMICS | KIWI_G2G_CAP_FORWARD | KIWI_G2G_CAP_MAIL;
+    kc->caps = KIWI_SNIC_CAP_GPU_QUEUES | KIWI_SNIC_CAP_MR_HOLD |
+               KIWI_G2G_CAP_MSGQ | KIWI_G2G_CAP_ATOMICS |
+               KIWI_G2G_CAP_FORWARD | KIWI_G2G_CAP_MAIL;
     kc->commands = g2g_commands;
     kc->num_commands = g2g_num_commands;
     kc->reset_part = g2g_reset_part;
-    kc->doorbell = g2g_doorbell;
+    kc->doorbell = msgq_doorbell;
     dc->desc = "Kiwi G2G, an IO die of a scale-up fabric";
     device_class_set_props(dc, g2g_properties);
     g2g_fault_class_init(oc);

@@ -10,9 +10,8 @@
 #ifndef G2G_H
 #define G2G_H
 
-#include "kiwi.h"
+#include "msgq.h"
 #include "net/net.h"
-#include "qemu/queue.h"
 #include "qemu/thread.h"
 
 #include "kiwi_abi/g2g.h"
@@ -56,10 +55,7 @@ typedef struct G2gCounters {
     uint64_t refused_key, refused_bounds, refused_right, refused_revoked;
     uint64_t refused_bind, shootdowns, isolations, peers_lost;
     uint64_t mail_sent, mail_received, protocol, messages_dropped;
-    uint64_t qp_out_of_sequence, qp_duplicate_request, qp_packet_seq_err;
-    uint64_t qp_local_ack_timeout_err, qp_rnr_nak_sent, qp_rnr_nak_rcvd;
-    uint64_t qp_rnr_nak_retry_err, qp_retry_exceeded_err, qp_remote_access_err;
-    uint64_t qp_retransmitted;
+    MsgqCounters qp;
 } G2gCounters;
 
 typedef struct G2gConfig {      /* struct kiwi_g2g_port_config in host order */
@@ -151,8 +147,11 @@ typedef struct G2gStream {
     G2gPdus unacked;
     G2gPdus control;            /* goes on during a pause */
     G2gPdus memory;             /* READ, WRITE and ATOMIC of our own */
+    G2gPdus message[MSGQ_PATHS];
     uint32_t control_count;
     uint32_t memory_count;
+    uint32_t message_count[MSGQ_PATHS];
+    uint8_t turn;               /* of memory and messages, which was last */
     uint16_t una;               /* PSN of the first of unacked */
     uint16_t next;              /* PSN */
     int64_t progress_at;        /* last progress, meaningful with unacked */
@@ -265,6 +264,7 @@ struct G2gState {
     KiwiState parent_obj;
 
     MemoryRegion aperture;
+    Msgq msgq;
     QTAILQ_ENTRY(G2gState) next;
 
     /* Properties */
@@ -343,7 +343,6 @@ struct G2gState {
 
     QEMUTimer *timer;
     int64_t wake_at;
-    bool busy;                  /* g2g_work() is on the stack */
     QemuCond answered;          /* an access is done, or a queue has room */
 
     uint64_t random;            /* of the faults */
@@ -526,6 +525,7 @@ static inline void *g2g_pdu_payload(G2gPdu *pdu)
     return pdu->tx + sizeof(struct kiwi_g2g_tx);
 }
 void g2g_stream_send(G2gPeer *p, G2gPdu *pdu);
+void g2g_stream_send_message(G2gPeer *p, G2gPdu *pdu, MsgqPath path);
 void g2g_stream_run(G2gPeer *p);
 void g2g_stream_rx(G2gPeer *p, G2gPort *port, const G2gHead *head,
                    const uint8_t *tx, uint16_t len);
@@ -541,6 +541,18 @@ bool g2g_tx_run(G2gPeer *p, uint8_t class, const uint8_t *tx, uint16_t len);
 /* A tag for a request, or -1: the session has ended for want of one */
 int g2g_tag_new(G2gPeer *p, G2gTagUse use, void *who);
 void g2g_tag_orphan(G2gPeer *p, uint16_t tag);
+
+/* g2g-message.c: queue pairs */
+void g2g_message_init(G2gState *s);
+uint8_t g2g_message_mtu(const G2gState *s);     /* enum kiwi_mtu */
+/* What a PDU must have room for, so that every QP can send; 0: no QP */
+uint32_t g2g_message_pdu_min(G2gState *s);
+/* A packet of @p, from BTH to pad */
+void g2g_message_rx(G2gPeer *p, const uint8_t *packet, uint16_t len);
+/* QPs of its session end: numbers of those that are in ERR since are appended. */
+void g2g_message_peer_gone(G2gPeer *p, GArray *lost);
+/* A QP of ours has a request under way (M-54). */
+bool g2g_message_in_flight(G2gState *s);
 
 /* g2g-export.c: exports and bindings */
 void g2g_export_init(G2gState *s);

@@ -3,7 +3,7 @@
  * Admin queue: fetches commands, checks them in the order that the ABI gives
  * (A-7), runs the handler, completes.
  */
-#include "kiwi.h"
+#include "msgq.h"
 #include "qemu/bswap.h"
 
 #include "kiwi-fault.h"
@@ -87,7 +87,7 @@ static const KiwiCommand *find_command(KiwiState *k, uint16_t opcode)
             return &kc->commands[i];
         }
     }
-    return NULL;
+    return k->msgq ? msgq_command(k->msgq, opcode) : NULL;
 }
 
 static enum kiwi_status check_lengths(KiwiCall *c, const KiwiCommand *cmd,

@@ -34,6 +34,7 @@ OBJECT_DECLARE_TYPE(KiwiState, KiwiClass, KIWI)
 
 typedef struct KiwiCommand KiwiCommand;
 typedef struct KiwiFault KiwiFault;
+typedef struct Msgq Msgq;
 
 /* An admin command being executed: its payloads, and why it was refused. */
 typedef struct KiwiCall {
@@ -185,6 +186,7 @@ struct KiwiState {
     uint64_t diag[KIWI_DIAG_COUNT];
     uint64_t ways[KIWI_WAYS];   /* bytes to and from peers */
     KiwiFault *fault;
+    Msgq *msgq;                 /* the part's queue pairs; NULL: none */
 };
 
 struct KiwiClass {

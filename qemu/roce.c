@@ -251,10 +251,47 @@ static const uint8_t *parse_extended(const uint8_t *p, RocePacket *pkt)
     return p;
 }
 
+static bool parse_packet(const uint8_t *bth, size_t len, RocePacket *pkt)
+{
+    size_t fixed, pad;
+
+    if (len < BTH_SIZE) {
+        return false;
+    }
+    pkt->opcode = bth[0];
+    pkt->flags = roce_opcode_flags(pkt->opcode);
+    if (!pkt->flags || (bth[1] & BTH_VERSION)) {
+        return false;
+    }
+    pkt->solicited = bth[1] & BTH_SOLICITED;
+    pkt->pkey = get16(bth + 2);
+    pkt->dest_qpn = get24(bth + 5);
+    pkt->ack_req = bth[8] & BTH_ACK_REQ;
+    pkt->psn = get24(bth + 9);
+
+    fixed = BTH_SIZE + extended_size(pkt->flags);
+    pad = (bth[1] & BTH_PAD) >> BTH_PAD_SHIFT;
+    if (len < fixed + pad || (len - fixed) % 4) {
+        return false;
+    }
+    pkt->payload_len = len - fixed - pad;
+    if (!(pkt->flags & ROCE_F_PAYLOAD) && len != fixed) {
+        return false;
+    }
+    pkt->payload = parse_extended(bth + BTH_SIZE, pkt);
+    return true;
+}
+
+bool roce_parse_packet(const uint8_t *bth, size_t len, RocePacket *pkt)
+{
+    memset(pkt, 0, sizeof(*pkt));
+    return parse_packet(bth, len, pkt);
+}
+
 RoceVerdict roce_parse(const uint8_t *frame, size_t len, RocePacket *pkt)
 {
     const uint8_t *ip, *udp, *bth, *icrc;
-    size_t ip_size, total, udp_len, fixed, pad;
+    size_t ip_size, total, udp_len;
     bool valid;
 
     memset(pkt, 0, sizeof(*pkt));
@@ -279,28 +316,9 @@ RoceVerdict roce_parse(const uint8_t *frame, size_t len, RocePacket *pkt)
 
     bth = udp + UDP_SIZE;
     icrc = ip + total - ROCE_ICRC_SIZE;
-    pkt->opcode = bth[0];
-    pkt->flags = roce_opcode_flags(pkt->opcode);
-    if (!pkt->flags || (bth[1] & BTH_VERSION)) {
+    if (!parse_packet(bth, icrc - bth, pkt)) {
         return ROCE_MALFORMED;
     }
-    pkt->solicited = bth[1] & BTH_SOLICITED;
-    pkt->pkey = get16(bth + 2);
-    pkt->dest_qpn = get24(bth + 5);
-    pkt->ack_req = bth[8] & BTH_ACK_REQ;
-    pkt->psn = get24(bth + 9);
-
-    fixed = UDP_SIZE + BTH_SIZE + extended_size(pkt->flags) + ROCE_ICRC_SIZE;
-    pad = (bth[1] & BTH_PAD) >> BTH_PAD_SHIFT;
-    if (udp_len < fixed + pad || (udp_len - fixed) % 4) {
-        return ROCE_MALFORMED;
-    }
-    pkt->payload_len = udp_len - fixed - pad;
-    if (!(pkt->flags & ROCE_F_PAYLOAD) && udp_len != fixed) {
-        return ROCE_MALFORMED;
-    }
-    pkt->payload = parse_extended(bth + BTH_SIZE, pkt);
-
     if (get32(icrc) != __builtin_bswap32(roce_icrc(ip, icrc - ip))) {
         return ROCE_BAD_ICRC;
     }
@@ -366,13 +384,39 @@ static uint8_t *build_extended(uint8_t *p, unsigned flags,
     return p;
 }
 
+uint8_t *roce_build_packet(uint8_t *bth, const RocePacket *pkt)
+{
+    size_t pad = -pkt->payload_len & 3;
+
+    bth[0] = pkt->opcode;
+    bth[1] = (pkt->solicited ? BTH_SOLICITED : 0) | BTH_MIGRATED |
+             pad << BTH_PAD_SHIFT;
+    put16(bth + 2, pkt->pkey);
+    put32(bth + 4, pkt->dest_qpn & ROCE_QPN_MASK);
+    put32(bth + 8, pkt->psn & ROCE_PSN_MASK);
+    if (pkt->ack_req) {
+        bth[8] |= BTH_ACK_REQ;
+    }
+    return build_extended(bth + BTH_SIZE, roce_opcode_flags(pkt->opcode), pkt);
+}
+
+size_t roce_finish_packet(uint8_t *bth, const uint8_t *payload,
+                          size_t payload_len)
+{
+    uint8_t *end = bth + (payload - bth) + payload_len;
+    size_t pad = -payload_len & 3;
+
+    memset(end, 0, pad);
+    return end + pad - bth;
+}
+
 uint8_t *roce_build(uint8_t *frame, const RocePath *path, const RocePacket *pkt)
 {
     unsigned flags = roce_opcode_flags(pkt->opcode);
     size_t pad = -pkt->payload_len & 3;
     size_t udp_len = UDP_SIZE + BTH_SIZE + extended_size(flags) +
                      pkt->payload_len + pad + ROCE_ICRC_SIZE;
-    uint8_t *udp, *bth;
+    uint8_t *udp;
 
     memcpy(frame, path->dmac, 6);
     memcpy(frame + 6, path->smac, 6);
@@ -384,28 +428,15 @@ uint8_t *roce_build(uint8_t *frame, const RocePath *path, const RocePacket *pkt)
     put16(udp + 4, udp_len);
     put16(udp + 6, 0);
 
-    bth = udp + UDP_SIZE;
-    bth[0] = pkt->opcode;
-    bth[1] = (pkt->solicited ? BTH_SOLICITED : 0) | BTH_MIGRATED |
-             pad << BTH_PAD_SHIFT;
-    put16(bth + 2, pkt->pkey);
-    put32(bth + 4, pkt->dest_qpn & ROCE_QPN_MASK);
-    put32(bth + 8, pkt->psn & ROCE_PSN_MASK);
-    if (pkt->ack_req) {
-        bth[8] |= BTH_ACK_REQ;
-    }
-    return build_extended(bth + BTH_SIZE, flags, pkt);
+    return roce_build_packet(udp + UDP_SIZE, pkt);
 }
 
 size_t roce_finish(uint8_t *frame, const uint8_t *payload, size_t payload_len)
 {
-    uint8_t *end = frame + (payload - frame) + payload_len;
+    uint8_t *end = frame + roce_finish_packet(frame, payload, payload_len);
     uint8_t *ip = frame + ETH_SIZE;
-    size_t pad = -payload_len & 3;
     size_t len;
 
-    memset(end, 0, pad);
-    end += pad;
     put_icrc(end, roce_icrc(ip, end - ip));
     len = end + ROCE_ICRC_SIZE - frame;
     if (len < ETH_MIN) {

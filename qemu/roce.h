@@ -131,6 +131,12 @@ typedef enum RoceVerdict {
 RoceVerdict roce_parse(const uint8_t *frame, size_t len, RocePacket *pkt);
 
 /*
+ * The same without Ethernet, IP, UDP and ICRC: a packet of @len bytes from BTH
+ * to pad. False: malformed.
+ */
+bool roce_parse_packet(const uint8_t *bth, size_t len, RocePacket *pkt);
+
+/*
  * Builds all that stands before the payload into @frame, which has room for
  * ROCE_FRAME_MAX bytes, and returns where pkt->payload_len bytes shall be put.
  * roce_finish() then adds pad and ICRC, and returns the length of the frame.
@@ -138,6 +144,10 @@ RoceVerdict roce_parse(const uint8_t *frame, size_t len, RocePacket *pkt);
 uint8_t *roce_build(uint8_t *frame, const RocePath *path,
                     const RocePacket *pkt);
 size_t roce_finish(uint8_t *frame, const uint8_t *payload, size_t payload_len);
+/* Likewise, of a packet from BTH to pad. */
+uint8_t *roce_build_packet(uint8_t *bth, const RocePacket *pkt);
+size_t roce_finish_packet(uint8_t *bth, const uint8_t *payload,
+                          size_t payload_len);
 
 /* ICRC of the packet that begins with the IP header at @ip, of @len bytes. */
 uint32_t roce_icrc(const uint8_t *ip, size_t len);

@@ -24,7 +24,7 @@
 
 static bool has_gid(const SnicPort *port, const uint8_t gid[16])
 {
-    for (unsigned i = 0; i < port->s->num_gids; i++) {
+    for (unsigned i = 0; i < port->s->msgq.num_gids; i++) {
         if (port->gids[i].type != KIWI_GID_NONE &&
             !memcmp(port->gids[i].gid, gid, 16)) {
             return true;

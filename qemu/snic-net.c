@@ -19,7 +19,7 @@ typedef struct SnicRxSlot {
 } SnicRxSlot;
 
 struct SnicRx {
-    SnicWork work;
+    MsgqWork work;
     uint32_t head;
     uint32_t count;
     bool refused;               /* the backend has frames for us */
@@ -69,7 +69,7 @@ void snic_net_transmit(SnicPort *port, const uint8_t *frame, size_t len)
     port->count.tx_frames++;
     port->count.tx_bytes += len;
     port->out_free_ns = MAX(port->out_free_ns, now) +
-                        MAX(len * 8000 / s->link_mbps, s->packet_ns);
+                        MAX(len * 8000 / s->msgq.link_mbps, s->msgq.packet_ns);
     delay_add(port->out, s->wire_ns ? port->out_free_ns + s->wire_ns : now,
               frame, len);
 }
@@ -105,7 +105,7 @@ static void rx_frame(SnicPort *port, const uint8_t *frame, size_t len)
     port->count.rx_frames++;
     port->count.rx_bytes += len;
     if (to_us(port, frame) && is_roce(frame, len)) {
-        snic_rc_rx(port, frame, len);
+        snic_roce_rx(port, frame, len);
         return;
     }
     port->count.rx_not_roce++;
@@ -172,13 +172,13 @@ static ssize_t net_receive(NetClientState *nc, const uint8_t *buf, size_t size)
         return 0;
     }
     slot = &rx->slot[(rx->head + rx->count) % RX_SLOTS];
-    rx->last_ns = MAX(qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + s->nic_ns +
-                      s->write_ns, rx->last_ns + s->packet_ns);
+    rx->last_ns = MAX(qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + s->msgq.nic_ns +
+                      s->write_ns, rx->last_ns + s->msgq.packet_ns);
     slot->due_ns = rx->last_ns;
     slot->len = size;
     memcpy(slot->frame, buf, size);
     rx->count++;
-    snic_work_kick(&rx->work);
+    msgq_work_kick(&rx->work);
     return size;
 }
 
@@ -211,7 +211,7 @@ void snic_net_init(SnicPort *port)
     }
     port->rx = g_new0(SnicRx, 1);
     port->out = delay_new(out_arrived, port);
-    snic_work_init(&port->rx->work, port->s, rx_work, port);
+    msgq_work_init(&port->rx->work, &port->s->msgq, rx_work, port);
     qemu_macaddr_default_if_unset(&port->conf.macaddr);
     port->nic = qemu_new_nic(&net_info, &port->conf, TYPE_KIWI_SNIC, name,
                              &dev->mem_reentrancy_guard, port);
@@ -221,7 +221,7 @@ void snic_net_init(SnicPort *port)
 void snic_net_exit(SnicPort *port)
 {
     qemu_del_nic(port->nic);
-    snic_work_exit(&port->rx->work);
+    msgq_work_exit(&port->rx->work);
     delay_free(port->out);
     g_free(port->rx);
 }

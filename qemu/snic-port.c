@@ -8,7 +8,7 @@
 
 SnicPort *snic_port(SnicState *s, unsigned number)
 {
-    assert(number >= 1 && number <= s->ports);
+    assert(number >= 1 && number <= s->msgq.ports);
     return &s->port[number - 1];
 }
 
@@ -26,7 +26,7 @@ void snic_port_update(SnicPort *port)
     }
     port->active = active;
     if (snic_running(port->s)) {
-        snic_event(port->s, KIWI_EV_PORT_CHANGE,
+        msgq_event(&port->s->msgq, KIWI_EV_PORT_CHANGE,
                    active ? KIWI_PORT_ACTIVE : KIWI_PORT_DOWN, port->number, 0);
     }
 }
@@ -35,8 +35,8 @@ void snic_port_reset(SnicPort *port)
 {
     port->enabled = true;
     port->active = snic_port_active(port);
-    port->mtu = port->s->mtu_max;
-    memset(port->gids, 0, port->s->num_gids * sizeof(*port->gids));
+    port->mtu = port->s->msgq.mtu_max;
+    memset(port->gids, 0, port->s->msgq.num_gids * sizeof(*port->gids));
     memset(&port->count, 0, sizeof(port->count));
     snic_wire_reset(port);
     snic_net_reset(port);
@@ -46,7 +46,7 @@ void snic_port_init(SnicPort *port, SnicState *s, unsigned number)
 {
     port->s = s;
     port->number = number;
-    port->gids = g_new0(SnicGid, s->num_gids);
+    port->gids = g_new0(SnicGid, s->msgq.num_gids);
     snic_net_init(port);
     snic_wire_init(port);
 }
@@ -68,7 +68,7 @@ static enum kiwi_status check_port(SnicState *s, KiwiCall *c, SnicPort **port)
     uint32_t number = le32_to_cpu(in->id);
     enum kiwi_status st;
 
-    st = kiwi_check_range(c, offsetof(typeof(*in), id), number, 1, s->ports);
+    st = kiwi_check_range(c, offsetof(typeof(*in), id), number, 1, s->msgq.ports);
     if (!st) {
         st = kiwi_id_check(c);
     }
@@ -91,8 +91,8 @@ enum kiwi_status snic_query_port_cmd(KiwiState *k, KiwiCall *c)
     out->state = snic_port_active(port) ? KIWI_PORT_ACTIVE : KIWI_PORT_DOWN;
     out->enabled = port->enabled;
     out->mtu = port->mtu;
-    out->mtu_max = s->mtu_max;
-    out->mbps = cpu_to_le32(snic_port_active(port) ? s->link_mbps : 0);
+    out->mtu_max = s->msgq.mtu_max;
+    out->mbps = cpu_to_le32(snic_port_active(port) ? s->msgq.link_mbps : 0);
     memcpy(out->mac, port->conf.macaddr.a, sizeof(out->mac));
     return KIWI_ST_OK;
 }
@@ -127,13 +127,13 @@ enum kiwi_status snic_set_port_cmd(KiwiState *k, KiwiCall *c)
     enum kiwi_status st;
     SnicPort *port;
 
-    st = kiwi_check_range(c, SET_FIELD(port), number, 1, s->ports);
+    st = kiwi_check_range(c, SET_FIELD(port), number, 1, s->msgq.ports);
     if (!st) {
         st = kiwi_check_range(c, SET_FIELD(enabled), in->enabled, 0, 1);
     }
     if (!st) {
         st = kiwi_check_range(c, SET_FIELD(mtu), in->mtu, KIWI_MTU_256,
-                              s->mtu_max);
+                              s->msgq.mtu_max);
     }
     if (!st) {
         st = kiwi_check_zero(c, SET_FIELD(rsvd), sizeof(in->rsvd));
@@ -168,10 +168,10 @@ static enum kiwi_status check_gid(SnicState *s, KiwiCall *c,
     enum kiwi_status st;
 
     st = kiwi_check_range(c, GID_FIELD(port), le32_to_cpu(in->port), 1,
-                          s->ports);
+                          s->msgq.ports);
     if (!st) {
         st = kiwi_check_range(c, GID_FIELD(index), in->index, 0,
-                              s->num_gids - 1);
+                              s->msgq.num_gids - 1);
     }
     if (!st && in->type != KIWI_GID_NONE && in->type != KIWI_GID_ROCE_V2) {
         st = kiwi_refuse(c, KIWI_ST_BAD_PARAM, GID_FIELD(type), in->type,
@@ -201,7 +201,7 @@ enum kiwi_status snic_set_gid_cmd(KiwiState *k, KiwiCall *c)
         return st;
     }
     port = snic_port(s, le32_to_cpu(in->port));
-    for (unsigned i = 0; i < s->num_gids; i++) {
+    for (unsigned i = 0; i < s->msgq.num_gids; i++) {
         if (in->type != KIWI_GID_NONE && i != in->index &&
             port->gids[i].type != KIWI_GID_NONE &&
             !memcmp(port->gids[i].gid, in->gid, sizeof(in->gid))) {

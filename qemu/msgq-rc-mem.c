@@ -2,7 +2,7 @@
 /*
  * RC transport: entries fetched from rings, and scatter lists.
  */
-#include "snic-rc.h"
+#include "msgq-rc.h"
 
 void rc_fetch_reset(RcFetch *f, uint16_t index)
 {
@@ -16,7 +16,7 @@ void rc_fetch_reset(RcFetch *f, uint16_t index)
  * over and fits, but does not go over the end of the ring unless it must: each
  * read is then one transaction.
  */
-RcFetchResult rc_fetch(SnicState *s, SnicQueue *q, RcFetch *f,
+RcFetchResult rc_fetch(Msgq *s, MsgqQueue *q, RcFetch *f,
                        unsigned entries, const uint8_t **p)
 {
     uint16_t behind = f->index + f->count;
@@ -40,7 +40,7 @@ RcFetchResult rc_fetch(SnicState *s, SnicQueue *q, RcFetch *f,
         if (f->count + to_end >= entries) {
             n = MIN(n, to_end);
         }
-        if (!snic_queue_read(s, q, behind, n,
+        if (!msgq_queue_read(s, q, behind, n,
                              f->buf + ((size_t)f->count << q->shift))) {
             return RC_FETCH_FAULT;
         }
@@ -57,17 +57,17 @@ void rc_fetch_take(RcFetch *f, unsigned entries)
     f->count -= entries;
 }
 
-SnicVendorErr rc_sge_check(SnicQp *qp, const RcSge *sge, unsigned num_sge,
+MsgqVendorErr rc_sge_check(MsgqQp *qp, const RcSge *sge, unsigned num_sge,
                            uint32_t need)
 {
-    SnicVendorErr held = SNIC_OK;
-    SnicVendorErr err;
+    MsgqVendorErr held = MSGQ_OK;
+    MsgqVendorErr err;
 
     for (unsigned i = 0; i < num_sge; i++) {
         if (sge[i].len) {
-            err = snic_mr_check(qp->s, qp->pd, sge[i].lkey, sge[i].addr,
+            err = msgq_mr_check(qp->s, qp->pd, sge[i].lkey, sge[i].addr,
                                 sge[i].len, need);
-            if (err == SNIC_HELD) {
+            if (err == MSGQ_HELD) {
                 held = err;
             } else if (err) {
                 return err;
@@ -77,15 +77,15 @@ SnicVendorErr rc_sge_check(SnicQp *qp, const RcSge *sge, unsigned num_sge,
     return held;
 }
 
-typedef SnicVendorErr RcSgeFn(SnicQp *qp, const RcSge *part, void *buf);
+typedef MsgqVendorErr RcSgeFn(MsgqQp *qp, const RcSge *part, void *buf);
 
-static SnicVendorErr rc_sge_walk(SnicQp *qp, const RcSge *sge, unsigned num_sge,
+static MsgqVendorErr rc_sge_walk(MsgqQp *qp, const RcSge *sge, unsigned num_sge,
                                  uint64_t off, uint32_t len, uint8_t *buf,
                                  RcSgeFn *fn)
 {
     for (unsigned i = 0; i < num_sge && len; i++) {
         RcSge part = sge[i];
-        SnicVendorErr err;
+        MsgqVendorErr err;
 
         if (off >= part.len) {
             off -= part.len;
@@ -101,39 +101,39 @@ static SnicVendorErr rc_sge_walk(SnicQp *qp, const RcSge *sge, unsigned num_sge,
         buf += part.len;
         len -= part.len;
     }
-    return SNIC_OK;
+    return MSGQ_OK;
 }
 
-static SnicVendorErr rc_sge_read(SnicQp *qp, const RcSge *part, void *buf)
+static MsgqVendorErr rc_sge_read(MsgqQp *qp, const RcSge *part, void *buf)
 {
-    return snic_mr_read(qp->s, qp->pd, part->lkey, part->addr, buf, part->len,
+    return msgq_mr_read(qp->s, qp->pd, part->lkey, part->addr, buf, part->len,
                         0);
 }
 
-static SnicVendorErr rc_sge_writable(SnicQp *qp, const RcSge *part, void *buf)
+static MsgqVendorErr rc_sge_writable(MsgqQp *qp, const RcSge *part, void *buf)
 {
-    return snic_mr_check(qp->s, qp->pd, part->lkey, part->addr, part->len,
+    return msgq_mr_check(qp->s, qp->pd, part->lkey, part->addr, part->len,
                          KIWI_ACCESS_LOCAL_WRITE);
 }
 
-static SnicVendorErr rc_sge_write(SnicQp *qp, const RcSge *part, void *buf)
+static MsgqVendorErr rc_sge_write(MsgqQp *qp, const RcSge *part, void *buf)
 {
-    return snic_mr_write(qp->s, qp->pd, part->lkey, part->addr, buf, part->len,
+    return msgq_mr_write(qp->s, qp->pd, part->lkey, part->addr, buf, part->len,
                          KIWI_ACCESS_LOCAL_WRITE);
 }
 
-SnicVendorErr rc_gather(SnicQp *qp, const RcSge *sge, unsigned num_sge,
+MsgqVendorErr rc_gather(MsgqQp *qp, const RcSge *sge, unsigned num_sge,
                         uint64_t off, uint8_t *buf, uint32_t len)
 {
     return rc_sge_walk(qp, sge, num_sge, off, len, buf, rc_sge_read);
 }
 
 /* All is checked first, so that nothing of a refused packet is placed. */
-SnicVendorErr rc_scatter(SnicQp *qp, const RcSge *sge, unsigned num_sge,
+MsgqVendorErr rc_scatter(MsgqQp *qp, const RcSge *sge, unsigned num_sge,
                          uint64_t off, const uint8_t *buf, uint32_t len)
 {
     uint8_t *from = (uint8_t *)buf;
-    SnicVendorErr err;
+    MsgqVendorErr err;
 
     err = rc_sge_walk(qp, sge, num_sge, off, len, from, rc_sge_writable);
     return err ?: rc_sge_walk(qp, sge, num_sge, off, len, from, rc_sge_write);

@@ -2,7 +2,7 @@
 /*
  * RC transport, requester: send queue, packets out, responses in, retries.
  */
-#include "snic-rc.h"
+#include "msgq-rc.h"
 
 #define ACK_TIMEOUT_UNIT_NS 4096
 #define RNR_UNIT_NS         10000
@@ -58,7 +58,7 @@ static RcWqe *wqe_to_send(const RcRequester *q, RcWqe *w)
  * The deadline moves with every acknowledgement, the timer does not: it looks
  * at the deadline when it fires.
  */
-static void deadline_restart(SnicQp *qp)
+static void deadline_restart(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -76,7 +76,7 @@ static void deadline_restart(SnicQp *qp)
 
 static void timer_fired(void *opaque)
 {
-    SnicQp *qp = opaque;
+    MsgqQp *qp = opaque;
     RcRequester *q = &qp->rc->req;
 
     if (q->rnr_wait || q->deadline <= now_ns()) {
@@ -109,7 +109,7 @@ static uint8_t cqe_opcode(const RcWqe *w)
     }
 }
 
-static void wqe_complete(SnicQp *qp, const RcWqe *w, uint8_t status,
+static void wqe_complete(MsgqQp *qp, const RcWqe *w, uint8_t status,
                          uint8_t vendor_err)
 {
     struct kiwi_cqe cqe = {
@@ -130,7 +130,7 @@ static void wqe_complete(SnicQp *qp, const RcWqe *w, uint8_t status,
         }
     }
     qp->sq.ci = w->sq_index;
-    snic_cqe_push(qp->s, qp->send_cq, &cqe);
+    msgq_cqe_push(qp->s, qp->send_cq, &cqe);
 }
 
 static RcWqe *begun_pop(RcRequester *q)
@@ -146,7 +146,7 @@ static RcWqe *begun_pop(RcRequester *q)
 }
 
 /* Completes, in order, what is done. */
-static void retire(SnicQp *qp)
+static void retire(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
     RcWqe *w;
@@ -169,7 +169,7 @@ static void retire(SnicQp *qp)
 }
 
 /* @w ends with an error once all before it are complete. */
-static void wqe_fail(SnicQp *qp, RcWqe *w, uint8_t status, uint8_t vendor_err)
+static void wqe_fail(MsgqQp *qp, RcWqe *w, uint8_t status, uint8_t vendor_err)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -183,7 +183,7 @@ static void wqe_fail(SnicQp *qp, RcWqe *w, uint8_t status, uint8_t vendor_err)
 /* --- Going back ---------------------------------------------------------- */
 
 /* Sends again from the oldest unacknowledged PSN on. */
-static void rewind_to_una(SnicQp *qp)
+static void rewind_to_una(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -195,23 +195,23 @@ static void rewind_to_una(SnicQp *qp)
 }
 
 /* The packet that is next to be sent needs a region on hold. */
-static void stand_still(SnicQp *qp)
+static void stand_still(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
     q->held = true;
-    KIWI(qp->s)->diag[KIWI_DIAG_HELD_WQE]++;
+    qp->s->k->diag[KIWI_DIAG_HELD_WQE]++;
     deadline_restart(qp);
 }
 
-static void retry(SnicQp *qp)
+static void retry(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
     if (q->retries >= qp->attr.retry_cnt) {
         rc_count(qp)->retry_exceeded_err++;
         wqe_fail(qp, QTAILQ_FIRST(&q->begun), KIWI_CQE_ST_RETRY_EXC_ERR,
-                 SNIC_ERR_SILENT);
+                 MSGQ_ERR_SILENT);
         return;
     }
     q->retries++;
@@ -223,7 +223,7 @@ static void retry(SnicQp *qp)
  * when we went back tell it once more, and are not listened to; nor are they
  * when we are to go back anyhow.
  */
-static void lost(SnicQp *qp)
+static void lost(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -233,7 +233,7 @@ static void lost(SnicQp *qp)
     }
 }
 
-static void expired(SnicQp *qp)
+static void expired(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -252,7 +252,7 @@ static void expired(SnicQp *qp)
 /* --- Responses ----------------------------------------------------------- */
 
 /* All before @psn is done. Retires, which may put the QP into ERR. */
-static void advance(SnicQp *qp, uint32_t psn)
+static void advance(MsgqQp *qp, uint32_t psn)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -274,7 +274,7 @@ static void advance(SnicQp *qp, uint32_t psn)
 }
 
 /* False: a READ or atomic before @psn lacks its answer, or the QP is in ERR. */
-static bool acked_before(SnicQp *qp, uint32_t psn)
+static bool acked_before(MsgqQp *qp, uint32_t psn)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -295,18 +295,18 @@ static bool acked_before(SnicQp *qp, uint32_t psn)
     return true;
 }
 
-static void bad_response(SnicQp *qp, RcWqe *w)
+static void bad_response(MsgqQp *qp, RcWqe *w)
 {
-    wqe_fail(qp, w, KIWI_CQE_ST_BAD_RESP_ERR, SNIC_ERR_PEER);
+    wqe_fail(qp, w, KIWI_CQE_ST_BAD_RESP_ERR, MSGQ_ERR_PEER);
 }
 
 /* @len bytes for @w at @off. */
-static void place(SnicQp *qp, RcWqe *w, uint32_t psn, uint64_t off,
+static void place(MsgqQp *qp, RcWqe *w, uint32_t psn, uint64_t off,
                   const uint8_t *data, uint32_t len)
 {
-    SnicVendorErr err = rc_scatter(qp, w->sge, w->num_sge, off, data, len);
+    MsgqVendorErr err = rc_scatter(qp, w->sge, w->num_sge, off, data, len);
 
-    if (err == SNIC_HELD) {
+    if (err == MSGQ_HELD) {
         /* It is asked for again when there is a place for it. */
         if (!stands_still(&qp->rc->req)) {
             rewind_to_una(qp);
@@ -319,7 +319,7 @@ static void place(SnicQp *qp, RcWqe *w, uint32_t psn, uint64_t off,
     }
 }
 
-static void read_response(SnicQp *qp, RcWqe *w, const RocePacket *pkt)
+static void read_response(MsgqQp *qp, RcWqe *w, const RocePacket *pkt)
 {
     uint32_t n = roce_psn_diff(pkt->psn, w->first_psn);
     uint64_t off = (uint64_t)n * rc_mtu(qp);
@@ -333,7 +333,7 @@ static void read_response(SnicQp *qp, RcWqe *w, const RocePacket *pkt)
     place(qp, w, pkt->psn, off, pkt->payload, pkt->payload_len);
 }
 
-static void atomic_response(SnicQp *qp, RcWqe *w, const RocePacket *pkt)
+static void atomic_response(MsgqQp *qp, RcWqe *w, const RocePacket *pkt)
 {
     uint8_t value[sizeof(uint64_t)];
 
@@ -345,7 +345,7 @@ static void atomic_response(SnicQp *qp, RcWqe *w, const RocePacket *pkt)
     place(qp, w, pkt->psn, 0, value, sizeof(value));
 }
 
-static void rnr_nak(SnicQp *qp, RcWqe *w, unsigned code)
+static void rnr_nak(MsgqQp *qp, RcWqe *w, unsigned code)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -356,7 +356,7 @@ static void rnr_nak(SnicQp *qp, RcWqe *w, unsigned code)
     if (qp->attr.rnr_retry != RNR_RETRY_FOREVER &&
         q->rnr_retries >= qp->attr.rnr_retry) {
         rc_count(qp)->rnr_nak_retry_err++;
-        wqe_fail(qp, w, KIWI_CQE_ST_RNR_RETRY_EXC_ERR, SNIC_ERR_PEER);
+        wqe_fail(qp, w, KIWI_CQE_ST_RNR_RETRY_EXC_ERR, MSGQ_ERR_PEER);
         return;
     }
     q->rnr_retries++;
@@ -367,7 +367,7 @@ static void rnr_nak(SnicQp *qp, RcWqe *w, unsigned code)
     timer_mod(q->timer, now_ns() + (int64_t)rnr_time[code] * RNR_UNIT_NS);
 }
 
-static void acknowledge(SnicQp *qp, RcWqe *w, const RocePacket *pkt)
+static void acknowledge(MsgqQp *qp, RcWqe *w, const RocePacket *pkt)
 {
     unsigned value = pkt->syndrome & ROCE_AETH_VALUE;
     static const uint8_t nak_status[] = {
@@ -392,7 +392,7 @@ static void acknowledge(SnicQp *qp, RcWqe *w, const RocePacket *pkt)
             rc_count(qp)->packet_seq_err++;
             lost(qp);
         } else if (value < ARRAY_SIZE(nak_status)) {
-            wqe_fail(qp, w, nak_status[value], SNIC_ERR_PEER);
+            wqe_fail(qp, w, nak_status[value], MSGQ_ERR_PEER);
         } else {
             bad_response(qp, w);
         }
@@ -400,7 +400,7 @@ static void acknowledge(SnicQp *qp, RcWqe *w, const RocePacket *pkt)
     }
 }
 
-void rc_req_rx(SnicQp *qp, const RocePacket *pkt)
+void rc_req_rx(MsgqQp *qp, const RocePacket *pkt)
 {
     RcRequester *q = &qp->rc->req;
     RcWqe *w;
@@ -428,7 +428,7 @@ void rc_req_rx(SnicQp *qp, const RocePacket *pkt)
 /* --- Send queue ---------------------------------------------------------- */
 
 /* The next WQE of the ring, or NULL. */
-static RcWqe *fetch_wqe(SnicQp *qp)
+static RcWqe *fetch_wqe(MsgqQp *qp)
 {
     RcFetch *f = &qp->rc->req.fetch;
     RcFetchResult result;
@@ -450,7 +450,7 @@ static RcWqe *fetch_wqe(SnicQp *qp)
         /* Stands for all that was handed over: what it was cannot be known. */
         w = g_new0(RcWqe, 1);
         w->status = KIWI_CQE_ST_FATAL_ERR;
-        w->vendor_err = SNIC_ERR_DMA;
+        w->vendor_err = MSGQ_ERR_DMA;
         rc_fetch_reset(f, qp->sq.pi);
         break;
     default:
@@ -460,7 +460,7 @@ static RcWqe *fetch_wqe(SnicQp *qp)
     return w;
 }
 
-static bool begin(SnicQp *qp)
+static bool begin(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
     RcWqe *w = q->staged;
@@ -470,7 +470,7 @@ static bool begin(SnicQp *qp)
         if (!w) {
             return false;
         }
-        rc_depends(qp, RC_REQUESTS);
+        rc_depends(qp, MSGQ_REQUESTS);
     }
     if (!w->status && rc_wqe_is_rd_atomic(w)) {
         if (!qp->attr.max_rd_atomic) {
@@ -528,7 +528,7 @@ static uint8_t data_opcode(const RcWqe *w, bool first, bool last)
  * What the packet carries at @payload; of a READ or atomic, whether the answer
  * has a place.
  */
-static SnicVendorErr fetch_payload(SnicQp *qp, const RcWqe *w, uint64_t off,
+static MsgqVendorErr fetch_payload(MsgqQp *qp, const RcWqe *w, uint64_t off,
                                    uint8_t *payload, size_t len)
 {
     if (rc_wqe_is_rd_atomic(w)) {
@@ -536,12 +536,12 @@ static SnicVendorErr fetch_payload(SnicQp *qp, const RcWqe *w, uint64_t off,
     }
     if (w->flags & KIWI_WQE_INLINE) {
         memcpy(payload, w->inline_data + off, len);
-        return SNIC_OK;
+        return MSGQ_OK;
     }
     return rc_gather(qp, w->sge, w->num_sge, off, payload, len);
 }
 
-static void send_packet(SnicQp *qp)
+static void send_packet(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
     RcWqe *w = q->cur;
@@ -549,7 +549,7 @@ static void send_packet(SnicQp *qp)
     uint64_t off = (uint64_t)n * rc_mtu(qp);
     uint32_t psns = 1;
     bool last = n == w->num_psn - 1;
-    SnicVendorErr err;
+    MsgqVendorErr err;
     uint8_t *payload;
     RocePacket pkt = {
         .psn = q->next_psn,
@@ -585,7 +585,7 @@ static void send_packet(SnicQp *qp)
 
     payload = rc_build(qp, &pkt);
     err = fetch_payload(qp, w, off, payload, pkt.payload_len);
-    if (err == SNIC_HELD) {
+    if (err == MSGQ_HELD) {
         stand_still(qp);
         return;
     }
@@ -593,7 +593,7 @@ static void send_packet(SnicQp *qp)
         wqe_fail(qp, w, KIWI_CQE_ST_LOC_PROT_ERR, err);
         return;
     }
-    rc_send(qp, RC_REQUESTS, payload, pkt.payload_len);
+    rc_send(qp, MSGQ_REQUESTS, payload, pkt.payload_len);
 
     if (roce_psn_diff(q->next_psn, q->high_psn) < 0) {
         rc_count(qp)->retransmitted++;
@@ -612,17 +612,17 @@ static void send_packet(SnicQp *qp)
 }
 
 /* SQD: once all that was begun is complete. */
-static void check_drained(SnicQp *qp)
+static void check_drained(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
     if (q->draining && QTAILQ_EMPTY(&q->begun)) {
         q->draining = false;
-        snic_event(qp->s, KIWI_EV_QP_DRAINED, 0, qp->number, 0);
+        msgq_event(qp->s, KIWI_EV_QP_DRAINED, 0, qp->number, 0);
     }
 }
 
-bool rc_req_step(SnicQp *qp)
+bool rc_req_step(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -643,11 +643,17 @@ bool rc_req_step(SnicQp *qp)
            q->num_begun < RC_BEGUN_MAX && begin(qp);
 }
 
-bool rc_req_flush_step(SnicQp *qp)
+bool rc_req_flush_step(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
     RcWqe *w = begun_pop(q);
 
+    if (w && q->lost) {
+        q->lost = false;
+        wqe_complete(qp, w, KIWI_CQE_ST_RETRY_EXC_ERR, MSGQ_ERR_SILENT);
+        g_free(w);
+        return true;
+    }
     if (!w) {
         w = q->staged ?: fetch_wqe(qp);
         q->staged = NULL;
@@ -658,15 +664,33 @@ bool rc_req_flush_step(SnicQp *qp)
     if (w->status == KIWI_CQE_ST_FATAL_ERR) {
         wqe_complete(qp, w, w->status, w->vendor_err);
     } else {
-        wqe_complete(qp, w, KIWI_CQE_ST_WR_FLUSH_ERR, SNIC_OK);
+        wqe_complete(qp, w, KIWI_CQE_ST_WR_FLUSH_ERR, MSGQ_OK);
     }
     g_free(w);
     return true;
 }
 
+/*
+ * An answer may be under way: not to what was put off, nor to what had no answer
+ * for so long that it is to be sent again.
+ */
+bool rc_req_waits(const MsgqQp *qp)
+{
+    const RcRequester *q = &qp->rc->req;
+
+    return outstanding(q) && !q->rnr_wait && !q->expired;
+}
+
+void rc_req_lost(MsgqQp *qp)
+{
+    RcRequester *q = &qp->rc->req;
+
+    q->lost = !QTAILQ_EMPTY(&q->begun);
+}
+
 /* --- Life ---------------------------------------------------------------- */
 
-void rc_req_init(SnicQp *qp)
+void rc_req_init(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -675,14 +699,14 @@ void rc_req_init(SnicQp *qp)
     q->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, timer_fired, qp);
 }
 
-void rc_req_free(SnicQp *qp)
+void rc_req_free(MsgqQp *qp)
 {
     rc_req_reset(qp);
     timer_free(qp->rc->req.timer);
 }
 
 /* To ERR: nothing is sent or retried any more; what was begun is flushed. */
-void rc_req_halt(SnicQp *qp)
+void rc_req_halt(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -695,7 +719,7 @@ void rc_req_halt(SnicQp *qp)
     q->cur = NULL;
 }
 
-void rc_req_reset(SnicQp *qp)
+void rc_req_reset(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
     RcWqe *w;
@@ -707,10 +731,11 @@ void rc_req_reset(SnicQp *qp)
     g_free(q->staged);
     q->staged = NULL;
     q->stopped = false;
+    q->lost = false;
     rc_fetch_reset(&q->fetch, 0);
 }
 
-void rc_req_start(SnicQp *qp)
+void rc_req_start(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -723,19 +748,19 @@ void rc_req_start(SnicQp *qp)
     q->recovering = false;
 }
 
-void rc_req_drain(SnicQp *qp)
+void rc_req_drain(MsgqQp *qp)
 {
     qp->rc->req.draining = true;
     rc_activate(qp);
 }
 
-void rc_req_resume(SnicQp *qp)
+void rc_req_resume(MsgqQp *qp)
 {
     qp->rc->req.draining = false;
     rc_activate(qp);
 }
 
-void rc_req_release(SnicQp *qp)
+void rc_req_release(MsgqQp *qp)
 {
     if (qp->rc->req.held) {
         qp->rc->req.held = false;

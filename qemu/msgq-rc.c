@@ -2,27 +2,26 @@
 /*
  * RC transport: states, frames, and the engine that serves the QPs in turn.
  */
-#include "snic-rc.h"
+#include "msgq-rc.h"
 
 #define TURN_STEPS      16      /* of one QP, before the next has its turn */
 #define ROUND_TURNS     4
 #define PORT_BUSY_NS    10000   /* until it is tried again */
 
 #define ROCE_PKEY_MASK  0x7fff
-#define UDP_SPORT_BASE  0xc000
 
 /* --- Engine -------------------------------------------------------------- */
 
-void rc_activate(SnicQp *qp)
+void rc_activate(MsgqQp *qp)
 {
-    SnicRcDevice *dev = qp->s->rc;
-    SnicRc *rc = qp->rc;
+    MsgqRcDevice *dev = qp->s->rc;
+    MsgqRc *rc = qp->rc;
 
     if (!rc->active) {
         rc->active = true;
         QTAILQ_INSERT_TAIL(&dev->active, rc, link);
     }
-    snic_work_kick(&dev->work);
+    msgq_work_kick(&dev->work);
 }
 
 static int64_t now_ns(void)
@@ -30,25 +29,39 @@ static int64_t now_ns(void)
     return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 }
 
-static bool read_record(SnicQp *qp)
+static bool read_record(MsgqQp *qp)
 {
-    if (!snic_qp_read_record(qp)) {
+    if (!msgq_qp_read_record(qp)) {
         return false;
     }
-    qp->rc->handed_ns = now_ns() + kiwi_dma_waited(KIWI(qp->s));
+    qp->rc->handed_ns = now_ns() + kiwi_dma_waited(qp->s->k);
     return true;
 }
 
-static bool step(SnicQp *qp)
+/* True: the QP has a port, and the network takes more on this path. */
+static bool has_room(const MsgqQp *qp, MsgqPath path)
+{
+    return !qp->attr.port || qp->s->ops->has_room(qp, path);
+}
+
+/* @full: requests wait until the network takes more. */
+static bool step(MsgqQp *qp, bool *full)
 {
     bool did;
 
-    kiwi_dma_waited(KIWI(qp->s));   /* of others */
+    kiwi_dma_waited(qp->s->k);   /* of others */
     did = read_record(qp) || rc_resp_step(qp);
 
     switch (qp->state) {
     case KIWI_QPS_RTS:
     case KIWI_QPS_SQD:
+        if (qp->s->paused) {
+            return did;
+        }
+        if (!has_room(qp, MSGQ_REQUESTS)) {
+            *full = true;
+            return did;
+        }
         return rc_req_step(qp) || did;
     case KIWI_QPS_ERR:
         return rc_req_flush_step(qp) || rc_resp_flush_step(qp) || did;
@@ -58,15 +71,16 @@ static bool step(SnicQp *qp)
 }
 
 /* False: the network takes no more for now. */
-static bool turn(SnicQp *qp)
+static bool turn(MsgqQp *qp)
 {
+    bool full = false;
+
     for (int i = 0; i < TURN_STEPS; i++) {
-        if (qp->attr.port &&
-            !snic_port_can_send(snic_port(qp->s, qp->attr.port))) {
+        if (!has_room(qp, MSGQ_REPLIES)) {
             return false;
         }
-        if (!step(qp)) {
-            return true;
+        if (!step(qp, &full)) {
+            return !full;
         }
     }
     rc_activate(qp);
@@ -79,23 +93,23 @@ static bool turn(SnicQp *qp)
  * begins before. Where the clock counts instructions, no time passes by itself,
  * and the guest would have no turn.
  */
-static int64_t link_busy_ns(const SnicRcDevice *dev)
+static int64_t link_busy_ns(const MsgqRcDevice *dev)
 {
     return MAX(dev->link_free_ns - now_ns(), 0);
 }
 
 static int64_t engine_round(void *opaque)
 {
-    SnicState *s = opaque;
-    SnicRcDevice *dev = s->rc;
+    Msgq *s = opaque;
+    MsgqRcDevice *dev = s->rc;
     int64_t start_ns = now_ns();
     int64_t delay_ns = link_busy_ns(dev);
-    SnicRc *rc;
+    MsgqRc *rc;
 
     if (delay_ns) {
         return delay_ns;
     }
-    if (!snic_running(s)) {
+    if (!msgq_running(s)) {
         return -1;
     }
     dev->sent = dev->packets = 0;
@@ -114,44 +128,50 @@ static int64_t engine_round(void *opaque)
 
 /* --- Frames -------------------------------------------------------------- */
 
-uint8_t *rc_build(SnicQp *qp, RocePacket *pkt)
+uint8_t *rc_build(MsgqQp *qp, RocePacket *pkt)
 {
     pkt->pkey = ROCE_PKEY_DEFAULT;
     pkt->dest_qpn = qp->attr.dest_qpn;
-    return roce_build(qp->s->rc->frame, &qp->rc->path, pkt);
+    return qp->s->ops->build(qp, qp->s->rc->frame, pkt);
 }
 
-static void out_arrived(void *opaque, const void *frame, size_t len)
+static void request_made(void *opaque, const void *frame, size_t len)
 {
-    SnicQp *qp = opaque;
+    MsgqQp *qp = opaque;
 
-    snic_port_send(snic_port(qp->s, qp->attr.port), frame, len);
+    qp->s->ops->send(qp, MSGQ_REQUESTS, frame, len);
 }
 
-void rc_send(SnicQp *qp, RcPath path, const uint8_t *payload,
+static void reply_made(void *opaque, const void *frame, size_t len)
+{
+    MsgqQp *qp = opaque;
+
+    qp->s->ops->send(qp, MSGQ_REPLIES, frame, len);
+}
+
+void rc_send(MsgqQp *qp, MsgqPath path, const uint8_t *payload,
              size_t payload_len)
 {
-    SnicRcDevice *dev = qp->s->rc;
-    size_t len = roce_finish(dev->frame, payload, payload_len);
+    MsgqRcDevice *dev = qp->s->rc;
+    size_t len = qp->s->ops->finish(dev->frame, payload, payload_len);
     int64_t ready_ns = MAX(now_ns(), qp->rc->ready_ns[path]) +
-                       kiwi_dma_waited(KIWI(qp->s));
+                       kiwi_dma_waited(qp->s->k);
 
     dev->sent += len;
     dev->packets++;
     delay_add(qp->rc->out[path], ready_ns + qp->s->nic_ns, dev->frame, len);
 }
 
-void rc_depends(SnicQp *qp, RcPath path)
+void rc_depends(MsgqQp *qp, MsgqPath path)
 {
     int64_t *ready_ns = &qp->rc->ready_ns[path];
-    int64_t from_ns = path == RC_REQUESTS ? MAX(now_ns(), qp->rc->handed_ns)
+    int64_t from_ns = path == MSGQ_REQUESTS ? MAX(now_ns(), qp->rc->handed_ns)
                                           : now_ns();
 
-    *ready_ns = MAX(*ready_ns, from_ns + kiwi_dma_waited(KIWI(qp->s)));
+    *ready_ns = MAX(*ready_ns, from_ns + kiwi_dma_waited(qp->s->k));
 }
 
-static bool accepts(const SnicQp *qp, const SnicPort *port,
-                    const RocePacket *pkt)
+static bool accepts(const MsgqQp *qp, const RocePacket *pkt)
 {
     switch (qp->state) {
     case KIWI_QPS_RTR:
@@ -165,99 +185,61 @@ static bool accepts(const SnicQp *qp, const SnicPort *port,
     default:
         return false;
     }
-    return qp->attr.port == port->number &&
-           (pkt->pkey & ROCE_PKEY_MASK) == ROCE_PKEY_MASK &&
-           !memcmp(pkt->sgid, qp->attr.dgid, sizeof(pkt->sgid)) &&
-           !memcmp(pkt->dgid, qp->attr.sgid, sizeof(pkt->dgid));
+    return (pkt->pkey & ROCE_PKEY_MASK) == ROCE_PKEY_MASK;
 }
 
-void snic_rc_rx(SnicPort *port, const uint8_t *frame, size_t len)
+MsgqQp *msgq_rc_find(Msgq *s, const RocePacket *pkt)
 {
-    RocePacket pkt;
-    SnicQp *qp;
+    MsgqQp *qp = msgq_qp_find(s, pkt->dest_qpn);
 
-    switch (roce_parse(frame, len, &pkt)) {
-    case ROCE_OK:
-        break;
-    case ROCE_NOT_ROCE:
-        port->count.rx_not_roce++;
-        return;
-    case ROCE_MALFORMED:
-        port->count.rx_malformed++;
-        return;
-    case ROCE_BAD_ICRC:
-        port->count.rx_icrc_encapsulated++;
-        return;
-    }
-    qp = snic_qp_find(port->s, pkt.dest_qpn);
-    if (!qp || !accepts(qp, port, &pkt)) {
-        port->count.rx_no_qp++;
-        return;
-    }
-    kiwi_dma_waited(KIWI(qp->s));   /* of others */
-    if (pkt.flags & ROCE_F_RESPONSE) {
-        rc_req_rx(qp, &pkt);
+    return qp && accepts(qp, pkt) ? qp : NULL;
+}
+
+void msgq_rc_rx(MsgqQp *qp, const RocePacket *pkt)
+{
+    kiwi_dma_waited(qp->s->k);      /* of others */
+    if (pkt->flags & ROCE_F_RESPONSE) {
+        rc_req_rx(qp, pkt);
     } else {
-        rc_resp_rx(qp, &pkt);
+        rc_resp_rx(qp, pkt);
     }
 }
 
 /* --- States -------------------------------------------------------------- */
 
-static void path_set(SnicQp *qp)
-{
-    const SnicQpAttr *a = &qp->attr;
-    RocePath *path = &qp->rc->path;
-
-    memcpy(path->smac, snic_port(qp->s, a->port)->conf.macaddr.a,
-           sizeof(path->smac));
-    memcpy(path->dmac, a->dmac, sizeof(path->dmac));
-    memcpy(path->sgid, a->sgid, sizeof(path->sgid));
-    memcpy(path->dgid, a->dgid, sizeof(path->dgid));
-    path->flow_label = a->flow_label;
-    path->traffic_class = a->traffic_class;
-    path->hop_limit = a->hop_limit;
-    /* Connections differ in it, so that a network may spread them. */
-    path->udp_sport = a->udp_sport ?:
-        UDP_SPORT_BASE | (qp->number * 2654435761u ^ a->dest_qpn) >> 18;
-}
-
-void rc_error(SnicQp *qp)
+void rc_error(MsgqQp *qp)
 {
     qp->state = KIWI_QPS_ERR;
     rc_req_halt(qp);
     rc_activate(qp);
 }
 
-void snic_rc_fail(SnicQp *qp)
+void msgq_rc_fail(MsgqQp *qp)
 {
     if (qp->state != KIWI_QPS_RESET && qp->state != KIWI_QPS_ERR) {
         rc_error(qp);
     }
 }
 
-static void queue_reset(SnicQueue *q)
+static void queue_reset(MsgqQueue *q)
 {
     q->pi = q->ci = 0;
     q->rung = q->fault = false;
 }
 
-static void reset(SnicQp *qp)
+static void reset(MsgqQp *qp)
 {
     rc_req_reset(qp);
     rc_resp_reset(qp);
-    for (int path = 0; path < RC_PATHS; path++) {
+    for (int path = 0; path < MSGQ_PATHS; path++) {
         delay_drop(qp->rc->out[path]);
     }
     queue_reset(&qp->sq);
     queue_reset(&qp->rq);
 }
 
-void snic_rc_modify(SnicQp *qp, uint8_t old_state, uint32_t mask)
+void msgq_rc_modify(MsgqQp *qp, uint8_t old_state, uint32_t mask)
 {
-    if (mask & KIWI_QP_ATTR_AV) {
-        path_set(qp);
-    }
     if (qp->state == old_state) {
         return;
     }
@@ -284,35 +266,35 @@ void snic_rc_modify(SnicQp *qp, uint8_t old_state, uint32_t mask)
     }
 }
 
-void snic_rc_query(SnicQp *qp, uint32_t *sq_psn, uint32_t *rq_psn)
+void msgq_rc_query(MsgqQp *qp, uint32_t *sq_psn, uint32_t *rq_psn)
 {
     *sq_psn = qp->rc->req.high_psn;
     *rq_psn = qp->rc->resp.psn;
 }
 
-void snic_rc_sq_doorbell(SnicQp *qp)
+void msgq_rc_sq_doorbell(MsgqQp *qp)
 {
     if (qp->state == KIWI_QPS_RTS || qp->state == KIWI_QPS_ERR) {
         rc_activate(qp);
     }
 }
 
-void snic_rc_rq_doorbell(SnicQp *qp)
+void msgq_rc_rq_doorbell(MsgqQp *qp)
 {
     if (qp->state == KIWI_QPS_ERR) {
         rc_activate(qp);
     }
 }
 
-void snic_rc_record_doorbell(SnicQp *qp)
+void msgq_rc_record_doorbell(MsgqQp *qp)
 {
     rc_activate(qp);
 }
 
-void snic_rc_resume(SnicState *s)
+void msgq_rc_resume(Msgq *s)
 {
     for (uint32_t n = s->qps.first; n < s->qps.fresh; n++) {
-        SnicQp *qp = snic_qp_find(s, n);
+        MsgqQp *qp = msgq_qp_find(s, n);
 
         if (qp) {
             rc_req_release(qp);
@@ -320,46 +302,90 @@ void snic_rc_resume(SnicState *s)
     }
 }
 
+void msgq_rc_pause(Msgq *s, bool paused)
+{
+    s->paused = paused;
+    for (uint32_t n = s->qps.first; !paused && n < s->qps.fresh; n++) {
+        MsgqQp *qp = msgq_qp_find(s, n);
+
+        if (qp) {
+            rc_activate(qp);
+        }
+    }
+}
+
+bool msgq_rc_waits(const MsgqQp *qp)
+{
+    return (qp->state == KIWI_QPS_RTS || qp->state == KIWI_QPS_SQD) &&
+           rc_req_waits(qp);
+}
+
+/* Nothing that was to be sent is. */
+static void drop_frames(MsgqQp *qp)
+{
+    rc_resp_drop_replies(qp);
+    for (int path = 0; path < MSGQ_PATHS; path++) {
+        delay_drop(qp->rc->out[path]);
+    }
+}
+
+bool msgq_rc_lost(MsgqQp *qp)
+{
+    switch (qp->state) {
+    case KIWI_QPS_RTR:
+    case KIWI_QPS_RTS:
+    case KIWI_QPS_SQD:
+        drop_frames(qp);
+        rc_req_lost(qp);
+        rc_error(qp);
+        return true;
+    case KIWI_QPS_ERR:
+        drop_frames(qp);
+        return false;
+    default:
+        return false;
+    }
+}
+
 /* --- Life ---------------------------------------------------------------- */
 
-void snic_rc_create(SnicQp *qp)
+void msgq_rc_create(MsgqQp *qp)
 {
-    qp->rc = g_new0(SnicRc, 1);
+    qp->rc = g_new0(MsgqRc, 1);
     qp->rc->qp = qp;
-    for (int path = 0; path < RC_PATHS; path++) {
-        qp->rc->out[path] = delay_new(out_arrived, qp);
-    }
+    qp->rc->out[MSGQ_REQUESTS] = delay_new(request_made, qp);
+    qp->rc->out[MSGQ_REPLIES] = delay_new(reply_made, qp);
     rc_req_init(qp);
     rc_resp_init(qp);
 }
 
-void snic_rc_destroy(SnicQp *qp)
+void msgq_rc_destroy(MsgqQp *qp)
 {
-    SnicRc *rc = qp->rc;
+    MsgqRc *rc = qp->rc;
 
     if (rc->active) {
         QTAILQ_REMOVE(&qp->s->rc->active, rc, link);
     }
     rc_req_free(qp);
     rc_resp_free(qp);
-    for (int path = 0; path < RC_PATHS; path++) {
+    for (int path = 0; path < MSGQ_PATHS; path++) {
         delay_free(rc->out[path]);
     }
     qp->rc = NULL;
     g_free(rc);
 }
 
-void snic_rc_init(SnicState *s)
+void msgq_rc_init(Msgq *s)
 {
-    s->rc = g_new0(SnicRcDevice, 1);
+    s->rc = g_new0(MsgqRcDevice, 1);
     s->rc->s = s;
     QTAILQ_INIT(&s->rc->active);
-    snic_work_init(&s->rc->work, s, engine_round, s);
+    msgq_work_init(&s->rc->work, s, engine_round, s);
 }
 
-void snic_rc_exit(SnicState *s)
+void msgq_rc_exit(Msgq *s)
 {
-    snic_work_exit(&s->rc->work);
+    msgq_work_exit(&s->rc->work);
     g_free(s->rc);
     s->rc = NULL;
 }

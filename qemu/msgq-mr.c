@@ -2,47 +2,47 @@
 /*
  * Protection domains and memory regions.
  */
-#include "snic.h"
+#include "msgq.h"
 #include "qemu/bswap.h"
 
 /*
  * Protection domains
  */
 
-enum kiwi_status snic_alloc_pd_cmd(KiwiState *k, KiwiCall *c)
+enum kiwi_status msgq_alloc_pd_cmd(KiwiState *k, KiwiCall *c)
 {
-    SnicState *s = KIWI_SNIC(k);
+    Msgq *s = k->msgq;
     struct kiwi_cmd_id *out = (void *)c->out;
-    SnicPd *pd;
+    MsgqPd *pd;
 
     if (kiwi_table_full(&s->pds)) {
         return kiwi_refuse_full(c, &s->pds);
     }
-    pd = g_new0(SnicPd, 1);
-    pd->number = kiwi_table_add(KIWI(s), &s->pds, pd);
+    pd = g_new0(MsgqPd, 1);
+    pd->number = kiwi_table_add(s->k, &s->pds, pd);
     out->id = cpu_to_le32(pd->number);
     return KIWI_ST_OK;
 }
 
-void snic_pd_free(SnicState *s, SnicPd *pd)
+void msgq_pd_free(Msgq *s, MsgqPd *pd)
 {
-    kiwi_table_del(KIWI(s), &s->pds, pd->number);
+    kiwi_table_del(s->k, &s->pds, pd->number);
     g_free(pd);
 }
 
-enum kiwi_status snic_dealloc_pd_cmd(KiwiState *k, KiwiCall *c)
+enum kiwi_status msgq_dealloc_pd_cmd(KiwiState *k, KiwiCall *c)
 {
-    SnicState *s = KIWI_SNIC(k);
+    Msgq *s = k->msgq;
     void *pd;
     enum kiwi_status st = kiwi_id_in(c, &s->pds, &pd);
 
     if (st) {
         return st;
     }
-    if (((SnicPd *)pd)->users) {
-        return kiwi_refuse_id(c, KIWI_ST_BUSY, ((SnicPd *)pd)->users);
+    if (((MsgqPd *)pd)->users) {
+        return kiwi_refuse_id(c, KIWI_ST_BUSY, ((MsgqPd *)pd)->users);
     }
-    snic_pd_free(s, pd);
+    msgq_pd_free(s, pd);
     return KIWI_ST_OK;
 }
 
@@ -52,13 +52,13 @@ enum kiwi_status snic_dealloc_pd_cmd(KiwiState *k, KiwiCall *c)
 
 #define IN_FIELD(member) offsetof(struct kiwi_snic_reg_mr_in, member)
 
-static enum kiwi_status check_access(SnicState *s, KiwiCall *c, uint32_t access)
+static enum kiwi_status check_access(Msgq *s, KiwiCall *c, uint32_t access)
 {
     const uint32_t writes = KIWI_ACCESS_REMOTE_WRITE |
                             KIWI_ACCESS_REMOTE_ATOMIC;
     uint32_t known = KIWI_ACCESS_ALL;
 
-    if (kiwi_accepted(KIWI(s), KIWI_SNIC_CAP_GPU_QUEUES)) {
+    if (kiwi_accepted(s->k, KIWI_SNIC_CAP_GPU_QUEUES)) {
         known |= KIWI_ACCESS_RELAXED;
     }
     if (access & ~known) {
@@ -72,7 +72,7 @@ static enum kiwi_status check_access(SnicState *s, KiwiCall *c, uint32_t access)
     return KIWI_ST_OK;
 }
 
-static enum kiwi_status check_reg_mr(SnicState *s, KiwiCall *c,
+static enum kiwi_status check_reg_mr(Msgq *s, KiwiCall *c,
                                      const struct kiwi_snic_reg_mr_in *in)
 {
     uint64_t iova = le64_to_cpu(in->iova);
@@ -87,23 +87,23 @@ static enum kiwi_status check_reg_mr(SnicState *s, KiwiCall *c,
                          -iova);
     }
     if (!st) {
-        st = kiwi_pbl_check(KIWI(s), c, IN_FIELD(pbl));
+        st = kiwi_pbl_check(s->k, c, IN_FIELD(pbl));
     }
     if (!st) {
-        st = kiwi_pbl_check_length(KIWI(s), c, IN_FIELD(pbl), length);
+        st = kiwi_pbl_check_length(s->k, c, IN_FIELD(pbl), length);
     }
     return st;
 }
 
-enum kiwi_status snic_reg_mr_cmd(KiwiState *k, KiwiCall *c)
+enum kiwi_status msgq_reg_mr_cmd(KiwiState *k, KiwiCall *c)
 {
-    SnicState *s = KIWI_SNIC(k);
+    Msgq *s = k->msgq;
     const struct kiwi_snic_reg_mr_in *in = (void *)c->in;
     struct kiwi_cmd_id *out = (void *)c->out;
-    SnicPd *pd = kiwi_table_get(&s->pds, le32_to_cpu(in->pdn));
+    MsgqPd *pd = kiwi_table_get(&s->pds, le32_to_cpu(in->pdn));
     enum kiwi_status st = check_reg_mr(s, c, in);
     KiwiPbl *mem;
-    SnicMr *mr;
+    MsgqMr *mr;
 
     if (st) {
         return st;
@@ -119,43 +119,43 @@ enum kiwi_status snic_reg_mr_cmd(KiwiState *k, KiwiCall *c)
     if (st) {
         return st;
     }
-    mr = g_new0(SnicMr, 1);
+    mr = g_new0(MsgqMr, 1);
     mr->pd = pd;
     mr->access = le32_to_cpu(in->access);
     mr->iova = le64_to_cpu(in->iova);
     mr->length = le64_to_cpu(in->length);
     mr->mem = mem;
-    mr->number = kiwi_table_add(KIWI(s), &s->mrs, mr);
+    mr->number = kiwi_table_add(s->k, &s->mrs, mr);
     mr->key = mr->number << 8 | (kiwi_table_epoch(&s->mrs, mr->number) & 0xff);
     pd->users++;
     out->id = cpu_to_le32(mr->key);
     return KIWI_ST_OK;
 }
 
-static SnicMr *mr_find(SnicState *s, uint32_t key)
+static MsgqMr *mr_find(Msgq *s, uint32_t key)
 {
-    SnicMr *mr = kiwi_table_get(&s->mrs, key >> 8);
+    MsgqMr *mr = kiwi_table_get(&s->mrs, key >> 8);
 
     return mr && mr->key == key ? mr : NULL;
 }
 
-static void mr_set_mem(SnicState *s, SnicMr *mr, KiwiPbl *mem)
+static void mr_set_mem(Msgq *s, MsgqMr *mr, KiwiPbl *mem)
 {
-    KIWI(s)->diag[KIWI_DIAG_MR_HELD] += !mem - !mr->mem;
+    s->k->diag[KIWI_DIAG_MR_HELD] += !mem - !mr->mem;
     kiwi_pbl_free(mr->mem);
     mr->mem = mem;
 }
 
-void snic_mr_free(SnicState *s, SnicMr *mr)
+void msgq_mr_free(Msgq *s, MsgqMr *mr)
 {
-    KIWI(s)->diag[KIWI_DIAG_MR_HELD] -= !mr->mem;
-    kiwi_table_del(KIWI(s), &s->mrs, mr->number);
+    s->k->diag[KIWI_DIAG_MR_HELD] -= !mr->mem;
+    kiwi_table_del(s->k, &s->mrs, mr->number);
     mr->pd->users--;
     kiwi_pbl_free(mr->mem);
     g_free(mr);
 }
 
-static enum kiwi_status mr_in(SnicState *s, KiwiCall *c, SnicMr **mr)
+static enum kiwi_status mr_in(Msgq *s, KiwiCall *c, MsgqMr **mr)
 {
     const struct kiwi_cmd_id *in = (void *)c->in;
     enum kiwi_status st = kiwi_id_check(c);
@@ -167,10 +167,10 @@ static enum kiwi_status mr_in(SnicState *s, KiwiCall *c, SnicMr **mr)
     return *mr ? KIWI_ST_OK : kiwi_refuse_id(c, KIWI_ST_BAD_HANDLE, 0);
 }
 
-enum kiwi_status snic_dereg_mr_cmd(KiwiState *k, KiwiCall *c)
+enum kiwi_status msgq_dereg_mr_cmd(KiwiState *k, KiwiCall *c)
 {
-    SnicState *s = KIWI_SNIC(k);
-    SnicMr *mr;
+    Msgq *s = k->msgq;
+    MsgqMr *mr;
     enum kiwi_status st = mr_in(s, c, &mr);
     bool held;
 
@@ -178,9 +178,9 @@ enum kiwi_status snic_dereg_mr_cmd(KiwiState *k, KiwiCall *c)
         return st;
     }
     held = !mr->mem;
-    snic_mr_free(s, mr);
+    msgq_mr_free(s, mr);
     if (held) {
-        snic_rc_resume(s);
+        msgq_rc_resume(s);
     }
     return KIWI_ST_OK;
 }
@@ -189,10 +189,10 @@ enum kiwi_status snic_dereg_mr_cmd(KiwiState *k, KiwiCall *c)
  * Hold (S-40)
  */
 
-enum kiwi_status snic_hold_mr_cmd(KiwiState *k, KiwiCall *c)
+enum kiwi_status msgq_hold_mr_cmd(KiwiState *k, KiwiCall *c)
 {
-    SnicState *s = KIWI_SNIC(k);
-    SnicMr *mr;
+    Msgq *s = k->msgq;
+    MsgqMr *mr;
     enum kiwi_status st = mr_in(s, c, &mr);
 
     if (st) {
@@ -207,7 +207,7 @@ enum kiwi_status snic_hold_mr_cmd(KiwiState *k, KiwiCall *c)
 
 #define RESUME_FIELD(member) offsetof(struct kiwi_snic_resume_mr_in, member)
 
-static enum kiwi_status find_held(SnicState *s, KiwiCall *c, SnicMr **mr)
+static enum kiwi_status find_held(Msgq *s, KiwiCall *c, MsgqMr **mr)
 {
     const struct kiwi_snic_resume_mr_in *in = (void *)c->in;
     uint32_t key = le32_to_cpu(in->key);
@@ -221,12 +221,12 @@ static enum kiwi_status find_held(SnicState *s, KiwiCall *c, SnicMr **mr)
                       : KIWI_ST_OK;
 }
 
-enum kiwi_status snic_resume_mr_cmd(KiwiState *k, KiwiCall *c)
+enum kiwi_status msgq_resume_mr_cmd(KiwiState *k, KiwiCall *c)
 {
-    SnicState *s = KIWI_SNIC(k);
+    Msgq *s = k->msgq;
     enum kiwi_status st;
     KiwiPbl *mem;
-    SnicMr *mr;
+    MsgqMr *mr;
 
     st = kiwi_check_zero(c, RESUME_FIELD(rsvd),
                          sizeof_field(struct kiwi_snic_resume_mr_in, rsvd));
@@ -246,7 +246,7 @@ enum kiwi_status snic_resume_mr_cmd(KiwiState *k, KiwiCall *c)
         return st;
     }
     mr_set_mem(s, mr, mem);
-    snic_rc_resume(s);
+    msgq_rc_resume(s);
     return KIWI_ST_OK;
 }
 
@@ -254,67 +254,67 @@ enum kiwi_status snic_resume_mr_cmd(KiwiState *k, KiwiCall *c)
  * Access by key
  */
 
-static SnicVendorErr mr_locate(SnicState *s, SnicPd *pd, uint32_t key,
+static MsgqVendorErr mr_locate(Msgq *s, MsgqPd *pd, uint32_t key,
                                uint64_t addr, uint64_t len, uint32_t need,
-                               SnicMr **out)
+                               MsgqMr **out)
 {
-    SnicMr *mr = mr_find(s, key);
+    MsgqMr *mr = mr_find(s, key);
 
     if (!mr || mr->pd != pd) {
-        return SNIC_ERR_KEY;
+        return MSGQ_ERR_KEY;
     }
     if (need & ~mr->access) {
-        return SNIC_ERR_RIGHT;
+        return MSGQ_ERR_RIGHT;
     }
     if (addr < mr->iova || addr - mr->iova > mr->length ||
         len > mr->length - (addr - mr->iova)) {
-        return SNIC_ERR_BOUNDS;
+        return MSGQ_ERR_BOUNDS;
     }
     *out = mr;
-    return mr->mem ? SNIC_OK : SNIC_HELD;
+    return mr->mem ? MSGQ_OK : MSGQ_HELD;
 }
 
-SnicVendorErr snic_mr_check(SnicState *s, SnicPd *pd, uint32_t key,
+MsgqVendorErr msgq_mr_check(Msgq *s, MsgqPd *pd, uint32_t key,
                             uint64_t addr, uint64_t len, uint32_t need)
 {
-    SnicMr *mr;
+    MsgqMr *mr;
 
     return mr_locate(s, pd, key, addr, len, need, &mr);
 }
 
-SnicVendorErr snic_mr_read(SnicState *s, SnicPd *pd, uint32_t key,
+MsgqVendorErr msgq_mr_read(Msgq *s, MsgqPd *pd, uint32_t key,
                            uint64_t addr, void *buf, uint64_t len,
                            uint32_t need)
 {
-    SnicMr *mr;
-    SnicVendorErr err = mr_locate(s, pd, key, addr, len, need, &mr);
+    MsgqMr *mr;
+    MsgqVendorErr err = mr_locate(s, pd, key, addr, len, need, &mr);
 
-    if (!err && !kiwi_pbl_read(KIWI(s), KIWI_DMA_PAYLOAD_READ, mr->mem,
+    if (!err && !kiwi_pbl_read(s->k, KIWI_DMA_PAYLOAD_READ, mr->mem,
                                addr - mr->iova, buf, len)) {
-        err = SNIC_ERR_DMA;
+        err = MSGQ_ERR_DMA;
     }
     return err;
 }
 
-SnicVendorErr snic_mr_write(SnicState *s, SnicPd *pd, uint32_t key,
+MsgqVendorErr msgq_mr_write(Msgq *s, MsgqPd *pd, uint32_t key,
                             uint64_t addr, const void *buf, uint64_t len,
                             uint32_t need)
 {
-    SnicMr *mr;
-    SnicVendorErr err = mr_locate(s, pd, key, addr, len, need, &mr);
+    MsgqMr *mr;
+    MsgqVendorErr err = mr_locate(s, pd, key, addr, len, need, &mr);
 
-    if (!err && !kiwi_pbl_write(KIWI(s), KIWI_DMA_PAYLOAD_WRITE, mr->mem,
+    if (!err && !kiwi_pbl_write(s->k, KIWI_DMA_PAYLOAD_WRITE, mr->mem,
                                 addr - mr->iova, buf, len)) {
-        err = SNIC_ERR_DMA;
+        err = MSGQ_ERR_DMA;
     }
     return err;
 }
 
-SnicVendorErr snic_mr_atomic(SnicState *s, SnicPd *pd, uint32_t key,
+MsgqVendorErr msgq_mr_atomic(Msgq *s, MsgqPd *pd, uint32_t key,
                              uint64_t addr, uint64_t swap_add,
                              const uint64_t *compare, uint64_t *old)
 {
-    SnicVendorErr err = snic_mr_read(s, pd, key, addr, old, sizeof(*old),
+    MsgqVendorErr err = msgq_mr_read(s, pd, key, addr, old, sizeof(*old),
                                      KIWI_ACCESS_REMOTE_ATOMIC);
     uint64_t value;
 
@@ -323,9 +323,9 @@ SnicVendorErr snic_mr_atomic(SnicState *s, SnicPd *pd, uint32_t key,
     }
     le64_to_cpus(old);
     if (compare && *old != *compare) {
-        return SNIC_OK;
+        return MSGQ_OK;
     }
     value = cpu_to_le64(compare ? swap_add : *old + swap_add);
-    return snic_mr_write(s, pd, key, addr, &value, sizeof(value),
+    return msgq_mr_write(s, pd, key, addr, &value, sizeof(value),
                          KIWI_ACCESS_REMOTE_ATOMIC);
 }

@@ -2,7 +2,7 @@
 /*
  * RC transport: meaning and validity of a send queue entry.
  */
-#include "snic-rc.h"
+#include "msgq-rc.h"
 
 #define SEGS_MAX    (KIWI_WQE_MAX_BB * KIWI_WQEBB / KIWI_WQE_SEG)
 #define SEGS_PER_BB (KIWI_WQEBB / KIWI_WQE_SEG)
@@ -58,14 +58,14 @@ unsigned rc_wqe_units(const uint8_t *unit)
            DIV_ROUND_UP(ctrl->segs, SEGS_PER_BB) : 1;
 }
 
-static void wqe_bad(RcWqe *w, enum kiwi_cqe_status status, SnicVendorErr err)
+static void wqe_bad(RcWqe *w, enum kiwi_cqe_status status, MsgqVendorErr err)
 {
     w->status = status;
     w->vendor_err = err;
 }
 
 /* The @segs segments at @p are a scatter list. */
-static bool parse_list(SnicQp *qp, RcWqe *w, const uint8_t *p, unsigned segs)
+static bool parse_list(MsgqQp *qp, RcWqe *w, const uint8_t *p, unsigned segs)
 {
     uint64_t len = 0;
 
@@ -82,14 +82,14 @@ static bool parse_list(SnicQp *qp, RcWqe *w, const uint8_t *p, unsigned segs)
     }
     w->num_sge = segs;
     if (len > qp->s->max_msg_size) {
-        wqe_bad(w, KIWI_CQE_ST_LOC_LEN_ERR, SNIC_OK);
+        wqe_bad(w, KIWI_CQE_ST_LOC_LEN_ERR, MSGQ_OK);
         return true;
     }
     w->len = len;
     return true;
 }
 
-static bool parse_inline(SnicQp *qp, RcWqe *w, const uint8_t *p, unsigned segs)
+static bool parse_inline(MsgqQp *qp, RcWqe *w, const uint8_t *p, unsigned segs)
 {
     uint32_t len;
 
@@ -107,7 +107,7 @@ static bool parse_inline(SnicQp *qp, RcWqe *w, const uint8_t *p, unsigned segs)
 }
 
 /* False: malformed. Other errors are put into @w. */
-static bool parse(SnicQp *qp, RcWqe *w, const uint8_t *units)
+static bool parse(MsgqQp *qp, RcWqe *w, const uint8_t *units)
 {
     const struct kiwi_wqe_ctrl *ctrl = (const void *)units;
     const uint8_t *p = units + sizeof(*ctrl);
@@ -155,11 +155,11 @@ static bool parse(SnicQp *qp, RcWqe *w, const uint8_t *units)
     g_assert_not_reached();
 }
 
-RcWqe *rc_wqe_parse(SnicQp *qp, const uint8_t *units)
+RcWqe *rc_wqe_parse(MsgqQp *qp, const uint8_t *units)
 {
     const struct kiwi_wqe_ctrl *ctrl = (const void *)units;
     RcWqe *w = g_new0(RcWqe, 1);
-    SnicVendorErr err;
+    MsgqVendorErr err;
 
     w->opcode = ctrl->opcode;
     w->flags = ctrl->flags;
@@ -170,11 +170,11 @@ RcWqe *rc_wqe_parse(SnicQp *qp, const uint8_t *units)
     }
 
     if (!parse(qp, w, units)) {
-        wqe_bad(w, KIWI_CQE_ST_LOC_QP_OP_ERR, SNIC_ERR_FORMAT);
+        wqe_bad(w, KIWI_CQE_ST_LOC_QP_OP_ERR, MSGQ_ERR_FORMAT);
     } else if (!w->status) {
         err = rc_sge_check(qp, w->sge, w->num_sge, rc_wqe_is_rd_atomic(w) ?
                            KIWI_ACCESS_LOCAL_WRITE : 0);
-        if (err && err != SNIC_HELD) {
+        if (err && err != MSGQ_HELD) {
             wqe_bad(w, KIWI_CQE_ST_LOC_PROT_ERR, err);
         }
     }

@@ -2,10 +2,10 @@
 /*
  * Queue pairs: create, query, destroy, their queues and doorbells.
  */
-#include "snic.h"
+#include "msgq.h"
 #include "qemu/bswap.h"
 
-SnicQp *snic_qp_find(SnicState *s, uint32_t number)
+MsgqQp *msgq_qp_find(Msgq *s, uint32_t number)
 {
     return kiwi_table_get(&s->qps, number);
 }
@@ -14,7 +14,7 @@ SnicQp *snic_qp_find(SnicState *s, uint32_t number)
  * Queues
  */
 
-bool snic_queue_read(SnicState *s, const SnicQueue *q, uint16_t index,
+bool msgq_queue_read(Msgq *s, const MsgqQueue *q, uint16_t index,
                      unsigned count, void *buf)
 {
     unsigned ring = 1U << q->log2;
@@ -23,11 +23,11 @@ bool snic_queue_read(SnicState *s, const SnicQueue *q, uint16_t index,
     uint64_t first = (uint64_t)MIN(count, ring - at) << q->shift;
     uint64_t rest = ((uint64_t)count << q->shift) - first;
 
-    return kiwi_pbl_read(KIWI(s), KIWI_DMA_WQE, q->mem, begin, buf, first) &&
-           kiwi_pbl_read(KIWI(s), KIWI_DMA_WQE, q->mem, 0, buf + first, rest);
+    return kiwi_pbl_read(s->k, KIWI_DMA_WQE, q->mem, begin, buf, first) &&
+           kiwi_pbl_read(s->k, KIWI_DMA_WQE, q->mem, 0, buf + first, rest);
 }
 
-static bool queue_advance(SnicQueue *q, uint16_t index)
+static bool queue_advance(MsgqQueue *q, uint16_t index)
 {
     uint16_t held = q->pi - q->ci;
     uint16_t more = index - q->pi;
@@ -39,7 +39,7 @@ static bool queue_advance(SnicQueue *q, uint16_t index)
     return true;
 }
 
-static void queue_rung(SnicQp *qp, SnicQueue *q, uint32_t index, bool readable)
+static void queue_rung(MsgqQp *qp, MsgqQueue *q, uint32_t index, bool readable)
 {
     if (!q->rung) {
         return;
@@ -48,11 +48,11 @@ static void queue_rung(SnicQp *qp, SnicQueue *q, uint32_t index, bool readable)
     if (!readable) {
         q->fault = true;
     } else if (!queue_advance(q, index)) {
-        KIWI(qp->s)->diag[KIWI_DIAG_DB_BAD_INDEX]++;
+        qp->s->k->diag[KIWI_DIAG_DB_BAD_INDEX]++;
     }
 }
 
-bool snic_qp_read_record(SnicQp *qp)
+bool msgq_qp_read_record(MsgqQp *qp)
 {
     struct kiwi_qp_db_record record = { 0 };
     bool readable;
@@ -60,18 +60,18 @@ bool snic_qp_read_record(SnicQp *qp)
     if (!qp->sq.rung && !qp->rq.rung) {
         return false;
     }
-    readable = kiwi_dma_read(KIWI(qp->s), KIWI_DMA_DB_RECORD, qp->db_record,
+    readable = kiwi_dma_read(qp->s->k, KIWI_DMA_DB_RECORD, qp->db_record,
                              &record, sizeof(record));
     queue_rung(qp, &qp->sq, le32_to_cpu(record.sq), readable);
     queue_rung(qp, &qp->rq, le32_to_cpu(record.rq), readable);
     return true;
 }
 
-enum kiwi_diag snic_qp_doorbell(SnicState *s, uint32_t page, uint8_t type,
+enum kiwi_diag msgq_qp_doorbell(Msgq *s, uint32_t page, uint8_t type,
                                 uint32_t number, uint16_t epoch, uint16_t index)
 {
-    SnicQp *qp = snic_qp_find(s, number);
-    SnicQueue *q;
+    MsgqQp *qp = msgq_qp_find(s, number);
+    MsgqQueue *q;
 
     if (!qp) {
         return KIWI_DIAG_DB_NO_QUEUE;
@@ -89,16 +89,16 @@ enum kiwi_diag snic_qp_doorbell(SnicState *s, uint32_t page, uint8_t type,
     }
     if (qp->flags & KIWI_QP_DB_RECORD) {
         q->rung = true;
-        snic_rc_record_doorbell(qp);
+        msgq_rc_record_doorbell(qp);
         return KIWI_DIAG_DB_ACCEPTED;
     }
     if (!queue_advance(q, index)) {
         return KIWI_DIAG_DB_BAD_INDEX;
     }
     if (type == KIWI_DB_SQ) {
-        snic_rc_sq_doorbell(qp);
+        msgq_rc_sq_doorbell(qp);
     } else {
-        snic_rc_rq_doorbell(qp);
+        msgq_rc_rq_doorbell(qp);
     }
     return KIWI_DIAG_DB_ACCEPTED;
 }
@@ -119,29 +119,29 @@ static uint64_t rq_length(const struct kiwi_snic_create_qp_in *in)
     return 1ULL << (in->rq_log2 + in->rq_stride);
 }
 
-static enum kiwi_status check_ring(SnicState *s, KiwiCall *c, size_t field,
+static enum kiwi_status check_ring(Msgq *s, KiwiCall *c, size_t field,
                                    uint64_t length, uint64_t align)
 {
     const struct kiwi_pbl *in = (void *)(c->in + field);
     uint64_t offset = le64_to_cpu(in->offset);
-    enum kiwi_status st = kiwi_pbl_check(KIWI(s), c, field);
+    enum kiwi_status st = kiwi_pbl_check(s->k, c, field);
 
     if (!st && offset % align) {
         st = kiwi_refuse(c, KIWI_ST_BAD_PARAM,
                          field + offsetof(struct kiwi_pbl, offset), offset,
                          align);
     }
-    return st ? st : kiwi_pbl_check_length(KIWI(s), c, field, length);
+    return st ? st : kiwi_pbl_check_length(s->k, c, field, length);
 }
 
-static uint8_t known_flags(SnicState *s)
+static uint8_t known_flags(Msgq *s)
 {
     return KIWI_QP_SQ_SIG_ALL |
-           (kiwi_accepted(KIWI(s), KIWI_SNIC_CAP_GPU_QUEUES) ?
+           (kiwi_accepted(s->k, KIWI_SNIC_CAP_GPU_QUEUES) ?
             KIWI_QP_SQ_ONLY | KIWI_QP_DB_RECORD : 0);
 }
 
-static enum kiwi_status check_flags(SnicState *s, KiwiCall *c, uint8_t flags)
+static enum kiwi_status check_flags(Msgq *s, KiwiCall *c, uint8_t flags)
 {
     uint8_t known = known_flags(s);
 
@@ -169,7 +169,7 @@ static enum kiwi_status check_record(KiwiCall *c,
     return KIWI_ST_OK;
 }
 
-static enum kiwi_status check_create(SnicState *s, KiwiCall *c,
+static enum kiwi_status check_create(Msgq *s, KiwiCall *c,
                                      const struct kiwi_snic_create_qp_in *in)
 {
     bool rq = !(in->flags & known_flags(s) & KIWI_QP_SQ_ONLY);
@@ -227,13 +227,13 @@ static enum kiwi_status find_object(KiwiCall *c, const KiwiTable *t,
 }
 
 /* No completion will ever come out of a CQ in error. */
-static enum kiwi_status check_cq(KiwiCall *c, size_t field, const SnicCq *cq)
+static enum kiwi_status check_cq(KiwiCall *c, size_t field, const MsgqCq *cq)
 {
     return cq->error ? kiwi_refuse(c, KIWI_ST_BAD_STATE, field, cq->number, 0)
                      : KIWI_ST_OK;
 }
 
-static enum kiwi_status find_objects(SnicState *s, KiwiCall *c, SnicQp *qp)
+static enum kiwi_status find_objects(Msgq *s, KiwiCall *c, MsgqQp *qp)
 {
     const struct kiwi_snic_create_qp_in *in = (void *)c->in;
     enum kiwi_status st = find_object(c, &s->pds, IN_FIELD(pdn), &qp->pd);
@@ -251,7 +251,7 @@ static enum kiwi_status find_objects(SnicState *s, KiwiCall *c, SnicQp *qp)
     if (!st && rq) {
         st = check_cq(c, IN_FIELD(recv_cqn), qp->recv_cq);
     }
-    if (!st && !kiwi_db_page(KIWI(s), qp->db_page)) {
+    if (!st && !kiwi_db_page(s->k, qp->db_page)) {
         st = kiwi_refuse(c, KIWI_ST_BAD_HANDLE, IN_FIELD(db_page),
                          le32_to_cpu(in->db_page), 0);
     }
@@ -261,51 +261,54 @@ static enum kiwi_status find_objects(SnicState *s, KiwiCall *c, SnicQp *qp)
     return st;
 }
 
-static enum kiwi_status load_rings(SnicState *s, KiwiCall *c, SnicQp *qp)
+static enum kiwi_status load_rings(Msgq *s, KiwiCall *c, MsgqQp *qp)
 {
     const struct kiwi_snic_create_qp_in *in = (void *)c->in;
     enum kiwi_status st;
 
-    st = kiwi_pbl_load(KIWI(s), c, IN_FIELD(sq), sq_length(in), &qp->sq.mem);
+    st = kiwi_pbl_load(s->k, c, IN_FIELD(sq), sq_length(in), &qp->sq.mem);
     if (!st && !(qp->flags & KIWI_QP_SQ_ONLY)) {
-        st = kiwi_pbl_load(KIWI(s), c, IN_FIELD(rq), rq_length(in),
+        st = kiwi_pbl_load(s->k, c, IN_FIELD(rq), rq_length(in),
                            &qp->rq.mem);
     }
     return st;
 }
 
-static void qp_release(SnicQp *qp)
+static void qp_release(MsgqQp *qp)
 {
     kiwi_pbl_free(qp->sq.mem);
     kiwi_pbl_free(qp->rq.mem);
     g_free(qp);
 }
 
-static void qp_insert(SnicState *s, SnicQp *qp)
+static void qp_insert(Msgq *s, MsgqQp *qp)
 {
-    qp->number = kiwi_table_add(KIWI(s), &s->qps, qp);
+    qp->number = kiwi_table_add(s->k, &s->qps, qp);
     qp->epoch = kiwi_table_epoch(&s->qps, qp->number);
     qp->pd->users++;
     qp->send_cq->users++;
     if (qp->recv_cq) {
         qp->recv_cq->users++;
     }
-    kiwi_db_page(KIWI(s), qp->db_page)->users++;
-    snic_rc_create(qp);
+    kiwi_db_page(s->k, qp->db_page)->users++;
+    msgq_rc_create(qp);
 }
 
-enum kiwi_status snic_create_qp_cmd(KiwiState *k, KiwiCall *c)
+enum kiwi_status msgq_create_qp_cmd(KiwiState *k, KiwiCall *c)
 {
-    SnicState *s = KIWI_SNIC(k);
+    Msgq *s = k->msgq;
     const struct kiwi_snic_create_qp_in *in = (void *)c->in;
     struct kiwi_snic_queue_out *out = (void *)c->out;
     enum kiwi_status st = check_create(s, c, in);
-    SnicQp *qp;
+    MsgqQp *qp;
 
+    if (!st && s->ops->check_create) {
+        st = s->ops->check_create(s, c);
+    }
     if (st) {
         return st;
     }
-    qp = g_new0(SnicQp, 1);
+    qp = g_new0(MsgqQp, 1);
     qp->s = s;
     qp->db_page = le32_to_cpu(in->db_page);
     qp->flags = in->flags;
@@ -333,21 +336,21 @@ enum kiwi_status snic_create_qp_cmd(KiwiState *k, KiwiCall *c)
  * Query and destroy
  */
 
-enum kiwi_status snic_query_qp_cmd(KiwiState *k, KiwiCall *c)
+enum kiwi_status msgq_query_qp_cmd(KiwiState *k, KiwiCall *c)
 {
-    SnicState *s = KIWI_SNIC(k);
+    Msgq *s = k->msgq;
     struct kiwi_qp_attr *out = (void *)c->out;
     uint32_t sq_psn, rq_psn;
-    const SnicQpAttr *a;
+    const MsgqQpAttr *a;
     void *object;
     enum kiwi_status st = kiwi_id_in(c, &s->qps, &object);
-    SnicQp *qp = object;
+    MsgqQp *qp = object;
 
     if (st) {
         return st;
     }
     /* What no attribute has set yet is not told from an earlier life. */
-    snic_rc_query(qp, &sq_psn, &rq_psn);
+    msgq_rc_query(qp, &sq_psn, &rq_psn);
     if (qp->state < KIWI_QPS_RTS) {
         sq_psn = 0;
     }
@@ -378,27 +381,27 @@ enum kiwi_status snic_query_qp_cmd(KiwiState *k, KiwiCall *c)
     return KIWI_ST_OK;
 }
 
-void snic_qp_free(SnicState *s, SnicQp *qp)
+void msgq_qp_free(Msgq *s, MsgqQp *qp)
 {
-    snic_rc_destroy(qp);
-    kiwi_table_del(KIWI(s), &s->qps, qp->number);
+    msgq_rc_destroy(qp);
+    kiwi_table_del(s->k, &s->qps, qp->number);
     qp->pd->users--;
     qp->send_cq->users--;
     if (qp->recv_cq) {
         qp->recv_cq->users--;
     }
-    kiwi_db_page(KIWI(s), qp->db_page)->users--;
+    kiwi_db_page(s->k, qp->db_page)->users--;
     qp_release(qp);
 }
 
-enum kiwi_status snic_destroy_qp_cmd(KiwiState *k, KiwiCall *c)
+enum kiwi_status msgq_destroy_qp_cmd(KiwiState *k, KiwiCall *c)
 {
-    SnicState *s = KIWI_SNIC(k);
+    Msgq *s = k->msgq;
     void *qp;
     enum kiwi_status st = kiwi_id_in(c, &s->qps, &qp);
 
     if (!st) {
-        snic_qp_free(s, qp);
+        msgq_qp_free(s, qp);
     }
     return st;
 }

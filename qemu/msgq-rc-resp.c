@@ -2,7 +2,7 @@
 /*
  * RC transport, responder: requests in, receive queue, replies out.
  */
-#include "snic-rc.h"
+#include "msgq-rc.h"
 
 /* More is owed only to a peer that breaks the protocol: it is not heard. */
 #define REPLIES_MAX 1024
@@ -14,7 +14,7 @@ static bool reply_is_rd_atomic(const RcReply *reply)
     return reply->kind != RC_REPLY_ACK;
 }
 
-static RcReply *reply_add(SnicQp *qp, int kind, uint32_t psn)
+static RcReply *reply_add(MsgqQp *qp, int kind, uint32_t psn)
 {
     RcResponder *r = &qp->rc->resp;
     RcReply *reply = g_new0(RcReply, 1);
@@ -31,7 +31,7 @@ static RcReply *reply_add(SnicQp *qp, int kind, uint32_t psn)
     return reply;
 }
 
-static void reply_drop(SnicQp *qp, RcReply *reply)
+static void reply_drop(MsgqQp *qp, RcReply *reply)
 {
     RcResponder *r = &qp->rc->resp;
 
@@ -42,7 +42,7 @@ static void reply_drop(SnicQp *qp, RcReply *reply)
 }
 
 /* The same acknowledgement, or one that a later covers, is sent once. */
-static void reply_ack(SnicQp *qp, uint32_t psn, uint8_t syndrome)
+static void reply_ack(MsgqQp *qp, uint32_t psn, uint8_t syndrome)
 {
     RcResponder *r = &qp->rc->resp;
     RcReply *reply = QTAILQ_LAST(&r->replies);
@@ -57,18 +57,18 @@ static void reply_ack(SnicQp *qp, uint32_t psn, uint8_t syndrome)
     reply->msn = r->msn;
 }
 
-static void reply_rnr(SnicQp *qp, uint32_t psn)
+static void reply_rnr(MsgqQp *qp, uint32_t psn)
 {
     rc_count(qp)->rnr_nak_sent++;
     reply_ack(qp, psn, ROCE_AETH_RNR | qp->attr.min_rnr_timer);
 }
 
-static void reply_positive(SnicQp *qp, uint32_t psn)
+static void reply_positive(MsgqQp *qp, uint32_t psn)
 {
     reply_ack(qp, psn, ROCE_AETH_ACK | ROCE_AETH_NO_CREDITS);
 }
 
-void rc_resp_drop_replies(SnicQp *qp)
+void rc_resp_drop_replies(MsgqQp *qp)
 {
     RcReply *reply, *tmp;
 
@@ -78,7 +78,7 @@ void rc_resp_drop_replies(SnicQp *qp)
 }
 
 /* The peer went back to @psn: it will ask again for all that lies behind. */
-static void replies_go_back(SnicQp *qp, uint32_t psn)
+static void replies_go_back(MsgqQp *qp, uint32_t psn)
 {
     RcResponder *r = &qp->rc->resp;
     RcReply *reply, *tmp;
@@ -94,22 +94,22 @@ static void replies_go_back(SnicQp *qp, uint32_t psn)
 }
 
 /* A READ that was accepted meets a region on hold at @psn. */
-static void read_put_off(SnicQp *qp, uint32_t psn)
+static void read_put_off(MsgqQp *qp, uint32_t psn)
 {
-    KIWI(qp->s)->diag[KIWI_DIAG_HELD_REQUEST]++;
+    qp->s->k->diag[KIWI_DIAG_HELD_REQUEST]++;
     replies_go_back(qp, psn);
     reply_rnr(qp, psn);
 }
 
 /* --- Refusal ------------------------------------------------------------- */
 
-static unsigned nak_of(SnicVendorErr err)
+static unsigned nak_of(MsgqVendorErr err)
 {
-    return err == SNIC_ERR_DMA ? ROCE_NAK_OPERATION : ROCE_NAK_ACCESS;
+    return err == MSGQ_ERR_DMA ? ROCE_NAK_OPERATION : ROCE_NAK_ACCESS;
 }
 
 /* The QP dies of a request that took no RQE; the NAK is owed already. */
-static void die(SnicQp *qp, unsigned nak)
+static void die(MsgqQp *qp, unsigned nak)
 {
     static const uint8_t status[] = {
         [ROCE_NAK_INVALID] = KIWI_CQE_ST_REM_INV_REQ_ERR,
@@ -121,29 +121,29 @@ static void die(SnicQp *qp, unsigned nak)
         rc_count(qp)->remote_access_err++;
     }
     rc_error(qp);
-    snic_event(qp->s, KIWI_EV_QP_ACCESS, status[nak], qp->number, 0);
+    msgq_event(qp->s, KIWI_EV_QP_ACCESS, status[nak], qp->number, 0);
 }
 
 /* The packet at hand is not carried out now; those behind it are dropped. */
-static void put_off(SnicQp *qp)
+static void put_off(MsgqQp *qp)
 {
     reply_rnr(qp, qp->rc->resp.psn);
     qp->rc->resp.quiet = true;
 }
 
 /* It meets a region on hold. */
-static void put_off_held(SnicQp *qp)
+static void put_off_held(MsgqQp *qp)
 {
-    KIWI(qp->s)->diag[KIWI_DIAG_HELD_REQUEST]++;
+    qp->s->k->diag[KIWI_DIAG_HELD_REQUEST]++;
     put_off(qp);
 }
 
-static void reply_nak(SnicQp *qp, uint32_t psn, unsigned nak)
+static void reply_nak(MsgqQp *qp, uint32_t psn, unsigned nak)
 {
     reply_add(qp, RC_REPLY_ACK, psn)->syndrome = ROCE_AETH_NAK | nak;
 }
 
-static void refuse(SnicQp *qp, unsigned nak)
+static void refuse(MsgqQp *qp, unsigned nak)
 {
     reply_nak(qp, qp->rc->resp.psn, nak);
     die(qp, nak);
@@ -151,7 +151,7 @@ static void refuse(SnicQp *qp, unsigned nak)
 
 /* --- Receive queue ------------------------------------------------------- */
 
-static void rqe_complete(SnicQp *qp, struct kiwi_cqe *cqe)
+static void rqe_complete(MsgqQp *qp, struct kiwi_cqe *cqe)
 {
     RcResponder *r = &qp->rc->resp;
 
@@ -160,10 +160,10 @@ static void rqe_complete(SnicQp *qp, struct kiwi_cqe *cqe)
     cqe->sq_index = cpu_to_le16(r->rqe.index);
     r->has_rqe = false;
     qp->rq.ci = r->rqe.index;
-    snic_cqe_push(qp->s, qp->recv_cq, cqe);
+    msgq_cqe_push(qp->s, qp->recv_cq, cqe);
 }
 
-static void rqe_fail(SnicQp *qp, uint8_t status, SnicVendorErr err)
+static void rqe_fail(MsgqQp *qp, uint8_t status, MsgqVendorErr err)
 {
     struct kiwi_cqe cqe = {
         .vendor_err = cpu_to_le32(err),
@@ -175,8 +175,8 @@ static void rqe_fail(SnicQp *qp, uint8_t status, SnicVendorErr err)
 }
 
 /* The QP dies of a request that took an RQE. */
-static void refuse_rqe(SnicQp *qp, unsigned nak, uint8_t status,
-                       SnicVendorErr err)
+static void refuse_rqe(MsgqQp *qp, unsigned nak, uint8_t status,
+                       MsgqVendorErr err)
 {
     reply_nak(qp, qp->rc->resp.psn, nak);
     rqe_fail(qp, status, err);
@@ -187,7 +187,7 @@ static void refuse_rqe(SnicQp *qp, unsigned nak, uint8_t status,
  * Takes the next RQE. What cannot be read stands for all that was handed over;
  * what is malformed has a capacity of 0 and is not valid.
  */
-static RcFetchResult rqe_fetch(SnicQp *qp, bool *valid)
+static RcFetchResult rqe_fetch(MsgqQp *qp, bool *valid)
 {
     RcResponder *r = &qp->rc->resp;
     const struct kiwi_rqe *head;
@@ -234,7 +234,7 @@ static RcFetchResult rqe_fetch(SnicQp *qp, bool *valid)
  * For the packet at hand, unless an earlier one was put off after it had taken
  * one. False: there is none, or none to be used.
  */
-static bool rqe_take(SnicQp *qp)
+static bool rqe_take(MsgqQp *qp)
 {
     bool valid;
 
@@ -246,19 +246,19 @@ static bool rqe_take(SnicQp *qp)
         put_off(qp);
         return false;
     case RC_FETCH_FAULT:
-        refuse_rqe(qp, ROCE_NAK_OPERATION, KIWI_CQE_ST_FATAL_ERR, SNIC_ERR_DMA);
+        refuse_rqe(qp, ROCE_NAK_OPERATION, KIWI_CQE_ST_FATAL_ERR, MSGQ_ERR_DMA);
         return false;
     case RC_FETCH_OK:
         if (!valid) {
             refuse_rqe(qp, ROCE_NAK_OPERATION, KIWI_CQE_ST_LOC_QP_OP_ERR,
-                       SNIC_ERR_FORMAT);
+                       MSGQ_ERR_FORMAT);
         }
         return valid;
     }
     g_assert_not_reached();
 }
 
-static void rqe_receive(SnicQp *qp, const RocePacket *pkt, uint8_t opcode)
+static void rqe_receive(MsgqQp *qp, const RocePacket *pkt, uint8_t opcode)
 {
     struct kiwi_cqe cqe = {
         .byte_len = cpu_to_le32(qp->rc->resp.received),
@@ -283,13 +283,13 @@ static bool in_order(const RcResponder *r, const RocePacket *pkt)
 }
 
 /* It takes no RQE, or the QP has a receive queue. */
-static bool has_place(const SnicQp *qp, const RocePacket *pkt)
+static bool has_place(const MsgqQp *qp, const RocePacket *pkt)
 {
     return !(qp->flags & KIWI_QP_SQ_ONLY) ||
            !(pkt->flags & (ROCE_F_SEND | ROCE_F_IMM));
 }
 
-static bool length_fits(const SnicQp *qp, const RocePacket *pkt)
+static bool length_fits(const MsgqQp *qp, const RocePacket *pkt)
 {
     if (!(pkt->flags & ROCE_F_LAST)) {
         return pkt->payload_len == rc_mtu(qp);
@@ -299,7 +299,7 @@ static bool length_fits(const SnicQp *qp, const RocePacket *pkt)
 }
 
 /* A packet of a SEND or WRITE was carried out. */
-static void carried_out(SnicQp *qp, const RocePacket *pkt)
+static void carried_out(MsgqQp *qp, const RocePacket *pkt)
 {
     RcResponder *r = &qp->rc->resp;
 
@@ -315,10 +315,10 @@ static void carried_out(SnicQp *qp, const RocePacket *pkt)
     }
 }
 
-static void request_send(SnicQp *qp, const RocePacket *pkt)
+static void request_send(MsgqQp *qp, const RocePacket *pkt)
 {
     RcResponder *r = &qp->rc->resp;
-    SnicVendorErr err;
+    MsgqVendorErr err;
 
     if (!in_order(r, pkt) || !has_place(qp, pkt) || !length_fits(qp, pkt)) {
         refuse(qp, ROCE_NAK_INVALID);
@@ -332,12 +332,12 @@ static void request_send(SnicQp *qp, const RocePacket *pkt)
     }
     if (r->received + pkt->payload_len >
         MIN(r->rqe.capacity, qp->s->max_msg_size)) {
-        refuse_rqe(qp, ROCE_NAK_INVALID, KIWI_CQE_ST_LOC_LEN_ERR, SNIC_OK);
+        refuse_rqe(qp, ROCE_NAK_INVALID, KIWI_CQE_ST_LOC_LEN_ERR, MSGQ_OK);
         return;
     }
     err = rc_scatter(qp, r->rqe.sge, r->rqe.num_sge, r->received, pkt->payload,
                      pkt->payload_len);
-    if (err == SNIC_HELD) {
+    if (err == MSGQ_HELD) {
         put_off_held(qp);
         return;
     }
@@ -352,12 +352,12 @@ static void request_send(SnicQp *qp, const RocePacket *pkt)
     }
 }
 
-static void request_write(SnicQp *qp, const RocePacket *pkt)
+static void request_write(MsgqQp *qp, const RocePacket *pkt)
 {
     RcResponder *r = &qp->rc->resp;
     bool last = pkt->flags & ROCE_F_LAST;
     bool imm = pkt->flags & ROCE_F_IMM;
-    SnicVendorErr err = SNIC_OK;
+    MsgqVendorErr err = MSGQ_OK;
 
     if (!in_order(r, pkt) || !has_place(qp, pkt) || !length_fits(qp, pkt)) {
         refuse(qp, ROCE_NAK_INVALID);
@@ -379,9 +379,9 @@ static void request_write(SnicQp *qp, const RocePacket *pkt)
         return;
     }
     if (r->left) {
-        err = snic_mr_check(qp->s, qp->pd, r->rkey, r->va, r->left,
+        err = msgq_mr_check(qp->s, qp->pd, r->rkey, r->va, r->left,
                             KIWI_ACCESS_REMOTE_WRITE);
-        if (err == SNIC_HELD) {
+        if (err == MSGQ_HELD) {
             put_off_held(qp);
             return;
         }
@@ -394,7 +394,7 @@ static void request_write(SnicQp *qp, const RocePacket *pkt)
         return;
     }
     if (pkt->payload_len) {
-        err = snic_mr_write(qp->s, qp->pd, r->rkey, r->va, pkt->payload,
+        err = msgq_mr_write(qp->s, qp->pd, r->rkey, r->va, pkt->payload,
                             pkt->payload_len, KIWI_ACCESS_REMOTE_WRITE);
     }
     if (err) {
@@ -414,7 +414,7 @@ static void request_write(SnicQp *qp, const RocePacket *pkt)
     }
 }
 
-static RcReply *reply_read(SnicQp *qp, const RocePacket *pkt)
+static RcReply *reply_read(MsgqQp *qp, const RocePacket *pkt)
 {
     RcReply *reply = reply_add(qp, RC_REPLY_READ, pkt->psn);
 
@@ -425,20 +425,20 @@ static RcReply *reply_read(SnicQp *qp, const RocePacket *pkt)
     return reply;
 }
 
-static SnicVendorErr read_check(SnicQp *qp, const RocePacket *pkt)
+static MsgqVendorErr read_check(MsgqQp *qp, const RocePacket *pkt)
 {
     if (!(qp->attr.access & KIWI_ACCESS_REMOTE_READ)) {
-        return SNIC_ERR_RIGHT;
+        return MSGQ_ERR_RIGHT;
     }
-    return pkt->dma_len ? snic_mr_check(qp->s, qp->pd, pkt->rkey, pkt->va,
+    return pkt->dma_len ? msgq_mr_check(qp->s, qp->pd, pkt->rkey, pkt->va,
                                         pkt->dma_len, KIWI_ACCESS_REMOTE_READ) :
-                          SNIC_OK;
+                          MSGQ_OK;
 }
 
-static void request_read(SnicQp *qp, const RocePacket *pkt)
+static void request_read(MsgqQp *qp, const RocePacket *pkt)
 {
     RcResponder *r = &qp->rc->resp;
-    SnicVendorErr err;
+    MsgqVendorErr err;
 
     if (r->message || pkt->dma_len > qp->s->max_msg_size ||
         r->rd_atomic >= qp->attr.max_dest_rd_atomic) {
@@ -446,7 +446,7 @@ static void request_read(SnicQp *qp, const RocePacket *pkt)
         return;
     }
     err = read_check(qp, pkt);
-    if (err == SNIC_HELD) {
+    if (err == MSGQ_HELD) {
         put_off_held(qp);
         return;
     }
@@ -458,11 +458,11 @@ static void request_read(SnicQp *qp, const RocePacket *pkt)
     r->psn = roce_psn_add(r->psn, reply_read(qp, pkt)->num_psn);
 }
 
-static void request_atomic(SnicQp *qp, const RocePacket *pkt)
+static void request_atomic(MsgqQp *qp, const RocePacket *pkt)
 {
     RcResponder *r = &qp->rc->resp;
     RcAtomicResult *result;
-    SnicVendorErr err;
+    MsgqVendorErr err;
     uint64_t orig;
 
     if (r->message || pkt->va % sizeof(uint64_t) ||
@@ -474,10 +474,10 @@ static void request_atomic(SnicQp *qp, const RocePacket *pkt)
         refuse(qp, ROCE_NAK_ACCESS);
         return;
     }
-    err = snic_mr_atomic(qp->s, qp->pd, pkt->rkey, pkt->va, pkt->swap_add,
+    err = msgq_mr_atomic(qp->s, qp->pd, pkt->rkey, pkt->va, pkt->swap_add,
                          pkt->opcode == ROCE_CMP_SWAP ? &pkt->compare : NULL,
                          &orig);
-    if (err == SNIC_HELD) {
+    if (err == MSGQ_HELD) {
         put_off_held(qp);
         return;
     }
@@ -485,7 +485,7 @@ static void request_atomic(SnicQp *qp, const RocePacket *pkt)
         refuse(qp, nak_of(err));
         return;
     }
-    rc_depends(qp, RC_REPLIES);
+    rc_depends(qp, MSGQ_REPLIES);
     result = &r->results[r->next_result];
     r->next_result = (r->next_result + 1) % qp->s->max_rd_atomic;
     result->valid = true;
@@ -503,11 +503,11 @@ static void request_atomic(SnicQp *qp, const RocePacket *pkt)
  * It may be an old packet that the network kept, so whatever is wrong with it,
  * the QP lives on.
  */
-static void duplicate_read(SnicQp *qp, const RocePacket *pkt)
+static void duplicate_read(MsgqQp *qp, const RocePacket *pkt)
 {
     RcResponder *r = &qp->rc->resp;
     uint32_t behind;
-    SnicVendorErr err;
+    MsgqVendorErr err;
 
     if (pkt->dma_len > qp->s->max_msg_size) {
         return;
@@ -521,7 +521,7 @@ static void duplicate_read(SnicQp *qp, const RocePacket *pkt)
         return;
     }
     err = read_check(qp, pkt);
-    if (err == SNIC_HELD) {
+    if (err == MSGQ_HELD) {
         read_put_off(qp, pkt->psn);
     } else if (err) {
         reply_nak(qp, pkt->psn, nak_of(err));
@@ -530,7 +530,7 @@ static void duplicate_read(SnicQp *qp, const RocePacket *pkt)
     }
 }
 
-static void duplicate_atomic(SnicQp *qp, const RocePacket *pkt)
+static void duplicate_atomic(MsgqQp *qp, const RocePacket *pkt)
 {
     RcResponder *r = &qp->rc->resp;
 
@@ -551,7 +551,7 @@ static void duplicate_atomic(SnicQp *qp, const RocePacket *pkt)
     }
 }
 
-static void duplicate(SnicQp *qp, const RocePacket *pkt)
+static void duplicate(MsgqQp *qp, const RocePacket *pkt)
 {
     rc_count(qp)->duplicate_request++;
     if (pkt->opcode == ROCE_READ_REQUEST) {
@@ -564,7 +564,7 @@ static void duplicate(SnicQp *qp, const RocePacket *pkt)
     }
 }
 
-void rc_resp_rx(SnicQp *qp, const RocePacket *pkt)
+void rc_resp_rx(MsgqQp *qp, const RocePacket *pkt)
 {
     RcResponder *r = &qp->rc->resp;
     int32_t ahead = roce_psn_diff(pkt->psn, r->psn);
@@ -575,7 +575,7 @@ void rc_resp_rx(SnicQp *qp, const RocePacket *pkt)
     if (!r->heard) {
         r->heard = true;
         if (qp->state == KIWI_QPS_RTR) {
-            snic_event(qp->s, KIWI_EV_QP_ESTABLISHED, 0, qp->number, 0);
+            msgq_event(qp->s, KIWI_EV_QP_ESTABLISHED, 0, qp->number, 0);
         }
     }
     if (ahead < 0) {
@@ -605,7 +605,7 @@ void rc_resp_rx(SnicQp *qp, const RocePacket *pkt)
 /* --- Engine -------------------------------------------------------------- */
 
 /* What was to be read is gone: a NAK takes the place of the rest. */
-static void read_refused(SnicQp *qp, RcReply *reply, SnicVendorErr err)
+static void read_refused(MsgqQp *qp, RcReply *reply, MsgqVendorErr err)
 {
     RcReply *later;
     bool again = reply->again;
@@ -624,12 +624,12 @@ static void read_refused(SnicQp *qp, RcReply *reply, SnicVendorErr err)
 }
 
 /* One packet of it. True: it was the last. */
-static bool send_read_response(SnicQp *qp, RcReply *reply)
+static bool send_read_response(MsgqQp *qp, RcReply *reply)
 {
     uint64_t off = (uint64_t)reply->sent * rc_mtu(qp);
     bool first = reply->sent == 0;
     bool last = reply->sent == reply->num_psn - 1;
-    SnicVendorErr err = SNIC_OK;
+    MsgqVendorErr err = MSGQ_OK;
     uint8_t *payload;
     RocePacket pkt = {
         .opcode = last ? (first ? ROCE_READ_RESP_ONLY : ROCE_READ_RESP_LAST) :
@@ -642,10 +642,10 @@ static bool send_read_response(SnicQp *qp, RcReply *reply)
 
     payload = rc_build(qp, &pkt);
     if (pkt.payload_len) {
-        err = snic_mr_read(qp->s, qp->pd, reply->rkey, reply->va + off, payload,
+        err = msgq_mr_read(qp->s, qp->pd, reply->rkey, reply->va + off, payload,
                            pkt.payload_len, KIWI_ACCESS_REMOTE_READ);
     }
-    if (err == SNIC_HELD) {
+    if (err == MSGQ_HELD) {
         read_put_off(qp, pkt.psn);
         return false;
     }
@@ -653,12 +653,12 @@ static bool send_read_response(SnicQp *qp, RcReply *reply)
         read_refused(qp, reply, err);
         return false;
     }
-    rc_send(qp, RC_REPLIES, payload, pkt.payload_len);
+    rc_send(qp, MSGQ_REPLIES, payload, pkt.payload_len);
     reply->sent++;
     return last;
 }
 
-static void send_short(SnicQp *qp, const RcReply *reply)
+static void send_short(MsgqQp *qp, const RcReply *reply)
 {
     RocePacket pkt = {
         .opcode = reply->kind == RC_REPLY_ATOMIC ? ROCE_ATOMIC_ACK : ROCE_ACK,
@@ -668,10 +668,10 @@ static void send_short(SnicQp *qp, const RcReply *reply)
         .orig = reply->orig,
     };
 
-    rc_send(qp, RC_REPLIES, rc_build(qp, &pkt), 0);
+    rc_send(qp, MSGQ_REPLIES, rc_build(qp, &pkt), 0);
 }
 
-bool rc_resp_step(SnicQp *qp)
+bool rc_resp_step(MsgqQp *qp)
 {
     RcReply *reply = QTAILQ_FIRST(&qp->rc->resp.replies);
 
@@ -689,7 +689,7 @@ bool rc_resp_step(SnicQp *qp)
     return true;
 }
 
-bool rc_resp_flush_step(SnicQp *qp)
+bool rc_resp_flush_step(MsgqQp *qp)
 {
     RcResponder *r = &qp->rc->resp;
     RcFetchResult result = RC_FETCH_OK;
@@ -700,10 +700,10 @@ bool rc_resp_flush_step(SnicQp *qp)
     }
     switch (result) {
     case RC_FETCH_OK:
-        rqe_fail(qp, KIWI_CQE_ST_WR_FLUSH_ERR, SNIC_OK);
+        rqe_fail(qp, KIWI_CQE_ST_WR_FLUSH_ERR, MSGQ_OK);
         return true;
     case RC_FETCH_FAULT:
-        rqe_fail(qp, KIWI_CQE_ST_FATAL_ERR, SNIC_ERR_DMA);
+        rqe_fail(qp, KIWI_CQE_ST_FATAL_ERR, MSGQ_ERR_DMA);
         return true;
     default:
         return false;
@@ -712,7 +712,7 @@ bool rc_resp_flush_step(SnicQp *qp)
 
 /* --- Life ---------------------------------------------------------------- */
 
-void rc_resp_init(SnicQp *qp)
+void rc_resp_init(MsgqQp *qp)
 {
     RcResponder *r = &qp->rc->resp;
 
@@ -720,13 +720,13 @@ void rc_resp_init(SnicQp *qp)
     r->results = g_new0(RcAtomicResult, qp->s->max_rd_atomic);
 }
 
-void rc_resp_free(SnicQp *qp)
+void rc_resp_free(MsgqQp *qp)
 {
     rc_resp_drop_replies(qp);
     g_free(qp->rc->resp.results);
 }
 
-void rc_resp_reset(SnicQp *qp)
+void rc_resp_reset(MsgqQp *qp)
 {
     RcResponder *r = &qp->rc->resp;
 
@@ -741,7 +741,7 @@ void rc_resp_reset(SnicQp *qp)
     }
 }
 
-void rc_resp_start(SnicQp *qp)
+void rc_resp_start(MsgqQp *qp)
 {
     qp->rc->resp.psn = qp->attr.rq_psn;
     qp->rc->resp.msn = 0;

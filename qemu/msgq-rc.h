@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC transport of kiwi-snic, strict profile: what its files share.
+ * RC transport of queue pairs, strict profile: what its files share.
  *
  * Frames received are worked on at once, but all that is sent goes through the
- * engine (snic-rc.c), which serves the QPs that have work in turn.
+ * engine (msgq-rc.c), which serves the QPs that have work in turn.
  */
-#ifndef SNIC_RC_H
-#define SNIC_RC_H
+#ifndef MSGQ_RC_H
+#define MSGQ_RC_H
 
-#include "snic.h"
-#include "roce.h"
+#include "msgq.h"
 
 #define RC_WINDOW       128     /* PSNs sent and not acknowledged */
 #define RC_ACK_EVERY    64      /* packets between requests for an ACK */
@@ -74,6 +73,7 @@ typedef struct RcRequester {
     unsigned retries;           /* without progress */
     unsigned rnr_retries;
     bool stopped;               /* a WQE failed: none begins after it */
+    bool lost;                  /* the peer is: the oldest WQE begun tells it */
     bool recovering;            /* went back, no progress since */
     bool rnr_wait;
     bool held;                  /* next_psn stands at a region on hold */
@@ -129,123 +129,118 @@ typedef struct RcResponder {
     bool quiet;                 /* no other NAK before the expected packet */
     bool heard;                 /* a packet was received since RTR */
     RcRqe rqe;
-    RcAtomicResult *results;    /* ring of SnicState.max_rd_atomic */
+    RcAtomicResult *results;    /* ring of Msgq.max_rd_atomic */
     unsigned next_result;
 } RcResponder;
 
-/* What the two sides of a QP send does not wait for each other. */
-typedef enum RcPath {
-    RC_REQUESTS,
-    RC_REPLIES,
-    RC_PATHS,
-} RcPath;
-
-struct SnicRc {
-    SnicQp *qp;
-    Delay *out[RC_PATHS];       /* frames that are being made */
+struct MsgqRc {
+    MsgqQp *qp;
+    Delay *out[MSGQ_PATHS];       /* frames that are being made */
     int64_t handed_ns;          /* when the doorbell record was there */
-    int64_t ready_ns[RC_PATHS]; /* when what is to be sent was there */
-    RocePath path;
+    int64_t ready_ns[MSGQ_PATHS]; /* when what is to be sent was there */
     RcRequester req;
     RcResponder resp;
     bool active;
-    QTAILQ_ENTRY(SnicRc) link;  /* on SnicRcDevice.active */
+    QTAILQ_ENTRY(MsgqRc) link;  /* on MsgqRcDevice.active */
 };
 
-struct SnicRcDevice {
-    SnicState *s;
-    QTAILQ_HEAD(, SnicRc) active;
-    SnicWork work;
+struct MsgqRcDevice {
+    Msgq *s;
+    QTAILQ_HEAD(, MsgqRc) active;
+    MsgqWork work;
     uint64_t sent;              /* bytes, in this round of the engine */
     uint64_t packets;           /* likewise */
     int64_t link_free_ns;       /* when they all are on their way */
     uint8_t frame[ROCE_FRAME_MAX];
 };
 
-/* --- snic-rc.c: engine, state, frames ----------------------------------- */
+/* --- msgq-rc.c: engine, state, frames ----------------------------------- */
 
 /* The QP has something to send, to begin or to flush. */
-void rc_activate(SnicQp *qp);
+void rc_activate(MsgqQp *qp);
 /* State ERR, all work is to be flushed. */
-void rc_error(SnicQp *qp);
+void rc_error(MsgqQp *qp);
 
-static inline uint32_t rc_mtu(const SnicQp *qp)
+static inline uint32_t rc_mtu(const MsgqQp *qp)
 {
     return 128u << qp->attr.mtu;
 }
 
 /* PSNs that a message or response of @len bytes takes. */
-static inline uint32_t rc_num_psn(const SnicQp *qp, uint32_t len)
+static inline uint32_t rc_num_psn(const MsgqQp *qp, uint32_t len)
 {
     uint32_t mtu = rc_mtu(qp);
 
     return len ? (len - 1) / mtu + 1 : 1;
 }
 
-static inline SnicPortCounters *rc_count(SnicQp *qp)
+static inline MsgqCounters *rc_count(MsgqQp *qp)
 {
-    return &snic_port(qp->s, qp->attr.port)->count;
+    return qp->s->ops->counters(qp);
 }
 
 /* Returns where pkt->payload_len bytes are to be put before rc_send(). */
-uint8_t *rc_build(SnicQp *qp, RocePacket *pkt);
-void rc_send(SnicQp *qp, RcPath path, const uint8_t *payload,
+uint8_t *rc_build(MsgqQp *qp, RocePacket *pkt);
+void rc_send(MsgqQp *qp, MsgqPath path, const uint8_t *payload,
              size_t payload_len);
 /* What is sent on the path from now on depends on what was read just now. */
-void rc_depends(SnicQp *qp, RcPath path);
+void rc_depends(MsgqQp *qp, MsgqPath path);
 
-/* --- snic-rc-mem.c: rings and scatter lists ------------------------------ */
+/* --- msgq-rc-mem.c: rings and scatter lists ------------------------------ */
 
 void rc_fetch_reset(RcFetch *f, uint16_t index);
-RcFetchResult rc_fetch(SnicState *s, SnicQueue *q, RcFetch *f,
+RcFetchResult rc_fetch(Msgq *s, MsgqQueue *q, RcFetch *f,
                        unsigned entries, const uint8_t **p);
 void rc_fetch_take(RcFetch *f, unsigned entries);
 
-/* SNIC_HELD when nothing but that is in the way. */
-SnicVendorErr rc_sge_check(SnicQp *qp, const RcSge *sge, unsigned num_sge,
+/* MSGQ_HELD when nothing but that is in the way. */
+MsgqVendorErr rc_sge_check(MsgqQp *qp, const RcSge *sge, unsigned num_sge,
                            uint32_t need);
 /* @off and @len lie within the list. */
-SnicVendorErr rc_gather(SnicQp *qp, const RcSge *sge, unsigned num_sge,
+MsgqVendorErr rc_gather(MsgqQp *qp, const RcSge *sge, unsigned num_sge,
                         uint64_t off, uint8_t *buf, uint32_t len);
-SnicVendorErr rc_scatter(SnicQp *qp, const RcSge *sge, unsigned num_sge,
+MsgqVendorErr rc_scatter(MsgqQp *qp, const RcSge *sge, unsigned num_sge,
                          uint64_t off, const uint8_t *buf, uint32_t len);
 
-/* --- snic-rc-wqe.c: meaning of a WQE ------------------------------------- */
+/* --- msgq-rc-wqe.c: meaning of a WQE ------------------------------------- */
 
 /* Units of the WQE whose first is @unit; 1 when it says nonsense. */
 unsigned rc_wqe_units(const uint8_t *unit);
 /* Status and vendor_err tell what is wrong with it. */
-RcWqe *rc_wqe_parse(SnicQp *qp, const uint8_t *units);
+RcWqe *rc_wqe_parse(MsgqQp *qp, const uint8_t *units);
 static inline bool rc_wqe_is_rd_atomic(const RcWqe *w)
 {
     return w->opcode == KIWI_WQE_READ || w->opcode == KIWI_WQE_CMP_SWAP ||
            w->opcode == KIWI_WQE_FETCH_ADD;
 }
 
-/* --- snic-rc-req.c ------------------------------------------------------- */
+/* --- msgq-rc-req.c ------------------------------------------------------- */
 
-void rc_req_init(SnicQp *qp);
-void rc_req_free(SnicQp *qp);
-void rc_req_reset(SnicQp *qp);
-void rc_req_start(SnicQp *qp);      /* RTR to RTS */
-void rc_req_drain(SnicQp *qp);      /* RTS to SQD */
-void rc_req_resume(SnicQp *qp);     /* RTR or SQD to RTS */
-void rc_req_release(SnicQp *qp);    /* what it stands at may be there again */
-void rc_req_halt(SnicQp *qp);       /* to ERR */
-void rc_req_rx(SnicQp *qp, const RocePacket *pkt);
+void rc_req_init(MsgqQp *qp);
+void rc_req_free(MsgqQp *qp);
+void rc_req_reset(MsgqQp *qp);
+void rc_req_start(MsgqQp *qp);      /* RTR to RTS */
+void rc_req_drain(MsgqQp *qp);      /* RTS to SQD */
+void rc_req_resume(MsgqQp *qp);     /* RTR or SQD to RTS */
+void rc_req_release(MsgqQp *qp);    /* what it stands at may be there again */
+void rc_req_halt(MsgqQp *qp);       /* to ERR */
+void rc_req_rx(MsgqQp *qp, const RocePacket *pkt);
 /* Does one thing; false: there is nothing to do now. */
-bool rc_req_step(SnicQp *qp);
-bool rc_req_flush_step(SnicQp *qp);
+bool rc_req_step(MsgqQp *qp);
+bool rc_req_flush_step(MsgqQp *qp);
+bool rc_req_waits(const MsgqQp *qp);
+/* To ERR follows: the oldest WQE begun tells why, when it is flushed. */
+void rc_req_lost(MsgqQp *qp);
 
-/* --- snic-rc-resp.c ------------------------------------------------------ */
+/* --- msgq-rc-resp.c ------------------------------------------------------ */
 
-void rc_resp_init(SnicQp *qp);
-void rc_resp_free(SnicQp *qp);
-void rc_resp_reset(SnicQp *qp);
-void rc_resp_start(SnicQp *qp);     /* INIT to RTR */
-void rc_resp_drop_replies(SnicQp *qp);
-void rc_resp_rx(SnicQp *qp, const RocePacket *pkt);
-bool rc_resp_step(SnicQp *qp);
-bool rc_resp_flush_step(SnicQp *qp);
+void rc_resp_init(MsgqQp *qp);
+void rc_resp_free(MsgqQp *qp);
+void rc_resp_reset(MsgqQp *qp);
+void rc_resp_start(MsgqQp *qp);     /* INIT to RTR */
+void rc_resp_drop_replies(MsgqQp *qp);
+void rc_resp_rx(MsgqQp *qp, const RocePacket *pkt);
+bool rc_resp_step(MsgqQp *qp);
+bool rc_resp_flush_step(MsgqQp *qp);
 
-#endif /* SNIC_RC_H */
+#endif /* MSGQ_RC_H */

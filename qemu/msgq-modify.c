@@ -2,9 +2,8 @@
 /*
  * MODIFY_QP: attributes, transitions (S-20), and what an address resolves to.
  */
-#include "snic.h"
+#include "msgq.h"
 #include "qemu/bswap.h"
-#include "roce.h"
 
 #define IN_FIELD(member) offsetof(struct kiwi_snic_modify_qp_in, member)
 #define ATTR(name) KIWI_QP_ATTR_##name
@@ -69,27 +68,21 @@ static enum kiwi_status check_field(KiwiCall *c, uint32_t mask,
                             f->min, f->max);
 }
 
-static enum kiwi_status check_special(KiwiCall *c, size_t offset)
+static enum kiwi_status check_special(Msgq *s, KiwiCall *c, uint32_t mask,
+                                      const AttrField *f)
 {
     const struct kiwi_snic_modify_qp_in *in = (void *)c->in;
     const uint32_t rights = KIWI_ACCESS_ALL & ~KIWI_ACCESS_LOCAL_WRITE;
     uint32_t access = le32_to_cpu(in->attr.access);
-    uint16_t sport = le16_to_cpu(in->attr.udp_sport);
 
-    if (offset == IN_FIELD(attr.dmac) && (in->attr.dmac[0] & 1)) {
-        return kiwi_refuse(c, KIWI_ST_BAD_PARAM, offset,
-                           kiwi_le_value(in->attr.dmac, 6), 0);
+    if (f->attr == ATTR(ACCESS) && (access & ~rights)) {
+        return kiwi_refuse(c, KIWI_ST_BAD_RESERVED, f->offset, access, rights);
     }
-    if (offset == IN_FIELD(attr.access) && (access & ~rights)) {
-        return kiwi_refuse(c, KIWI_ST_BAD_RESERVED, offset, access, rights);
-    }
-    if (offset == IN_FIELD(attr.udp_sport) && sport) {
-        return kiwi_check_range(c, offset, sport, 0xc000, UINT16_MAX);
-    }
-    return KIWI_ST_OK;
+    return mask & f->attr & ATTR(AV) ? s->ops->check_address(s, c, f->offset)
+                                     : KIWI_ST_OK;
 }
 
-static enum kiwi_status check_fields(SnicState *s, KiwiCall *c, uint32_t mask)
+static enum kiwi_status check_fields(Msgq *s, KiwiCall *c, uint32_t mask)
 {
     const AttrField fields[] = {
         ATTR_FIELD(state, ATTR(STATE), 0, KIWI_QPS_ERR),
@@ -122,7 +115,7 @@ static enum kiwi_status check_fields(SnicState *s, KiwiCall *c, uint32_t mask)
     for (int i = 0; !st && i < ARRAY_SIZE(fields); i++) {
         st = check_field(c, mask, &fields[i]);
         if (!st) {
-            st = check_special(c, fields[i].offset);
+            st = check_special(s, c, mask, &fields[i]);
         }
     }
     return st;
@@ -132,7 +125,7 @@ static enum kiwi_status check_fields(SnicState *s, KiwiCall *c, uint32_t mask)
  * State
  */
 
-static enum kiwi_status check_transition(KiwiCall *c, const SnicQp *qp,
+static enum kiwi_status check_transition(KiwiCall *c, const MsgqQp *qp,
                                          uint32_t mask, uint8_t to)
 {
     for (int i = 0; i < ARRAY_SIZE(transitions); i++) {
@@ -154,55 +147,29 @@ static enum kiwi_status check_transition(KiwiCall *c, const SnicQp *qp,
 }
 
 /* What depends on the QP and its port. */
-static enum kiwi_status check_resolved(SnicState *s, KiwiCall *c,
-                                       const SnicQp *qp, uint32_t mask)
+static enum kiwi_status check_resolved(Msgq *s, KiwiCall *c, const MsgqQp *qp,
+                                       uint32_t mask)
 {
     const struct kiwi_snic_modify_qp_in *in = (void *)c->in;
-    const struct kiwi_qp_attr *a = &in->attr;
-    SnicPort *port;
-    const SnicGid *sgid;
 
-    if ((mask & ATTR(CUR_STATE)) && a->cur_state != qp->state) {
+    if ((mask & ATTR(CUR_STATE)) && in->attr.cur_state != qp->state) {
         return kiwi_refuse(c, KIWI_ST_BAD_STATE, IN_FIELD(attr.cur_state),
-                           a->cur_state, qp->state);
+                           in->attr.cur_state, qp->state);
     }
-    if (!(mask & (ATTR(MTU) | ATTR(AV)))) {
-        return KIWI_ST_OK;
-    }
-    port = snic_port(s, qp->attr.port);
-    if ((mask & ATTR(MTU)) && a->mtu > port->mtu) {
-        return kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(attr.mtu), a->mtu,
-                           port->mtu);
-    }
-    if (!(mask & ATTR(AV))) {
-        return KIWI_ST_OK;
-    }
-    sgid = &port->gids[a->sgid_index];
-    if (sgid->type == KIWI_GID_NONE) {
-        return kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(attr.sgid_index),
-                           a->sgid_index, 0);
-    }
-    if (!snic_gid_is_unicast(a->dgid) ||
-        roce_gid_is_ipv4(a->dgid) != roce_gid_is_ipv4(sgid->gid)) {
-        return kiwi_refuse(c, KIWI_ST_BAD_PARAM, IN_FIELD(attr.dgid),
-                           ldq_le_p(a->dgid + 8), 0);
-    }
-    return KIWI_ST_OK;
+    return mask & (ATTR(MTU) | ATTR(AV)) ?
+           s->ops->check_resolved(s, c, qp, mask) : KIWI_ST_OK;
 }
 
-static void take_address(SnicState *s, SnicQpAttr *to,
-                         const struct kiwi_qp_attr *a)
+static void take_address(Msgq *s, MsgqQpAttr *to, const struct kiwi_qp_attr *a)
 {
-    to->hop_limit = a->hop_limit ? a->hop_limit : 64;
+    to->hop_limit = a->hop_limit;
     to->traffic_class = a->traffic_class;
     memcpy(to->dmac, a->dmac, sizeof(to->dmac));
     to->sgid_index = a->sgid_index;
-    memcpy(to->sgid, snic_port(s, to->port)->gids[a->sgid_index].gid,
-           sizeof(to->sgid));
     memcpy(to->dgid, a->dgid, sizeof(to->dgid));
-    to->ipv4 = roce_gid_is_ipv4(a->dgid);
     to->flow_label = le32_to_cpu(a->flow_label);
     to->udp_sport = le16_to_cpu(a->udp_sport);
+    s->ops->take_address(s, to, a);
 }
 
 #define TAKE(bit, member, value) \
@@ -212,7 +179,7 @@ static void take_address(SnicState *s, SnicQpAttr *to,
         } \
     } while (0)
 
-static void take_attributes(SnicState *s, SnicQpAttr *to, uint32_t mask,
+static void take_attributes(Msgq *s, MsgqQpAttr *to, uint32_t mask,
                             const struct kiwi_qp_attr *a)
 {
     TAKE(ACCESS, access, le32_to_cpu(a->access));
@@ -232,15 +199,15 @@ static void take_attributes(SnicState *s, SnicQpAttr *to, uint32_t mask,
     }
 }
 
-enum kiwi_status snic_modify_qp_cmd(KiwiState *k, KiwiCall *c)
+enum kiwi_status msgq_modify_qp_cmd(KiwiState *k, KiwiCall *c)
 {
-    SnicState *s = KIWI_SNIC(k);
+    Msgq *s = k->msgq;
     const struct kiwi_snic_modify_qp_in *in = (void *)c->in;
     uint32_t mask = le32_to_cpu(in->mask);
     uint32_t number = le32_to_cpu(in->qpn);
     enum kiwi_status st;
     uint8_t old_state;
-    SnicQp *qp;
+    MsgqQp *qp;
 
     if (mask & ~KIWI_QP_ATTR_ALL) {
         return kiwi_refuse(c, KIWI_ST_BAD_RESERVED, IN_FIELD(mask), mask,
@@ -250,7 +217,7 @@ enum kiwi_status snic_modify_qp_cmd(KiwiState *k, KiwiCall *c)
     if (st) {
         return st;
     }
-    qp = snic_qp_find(s, number);
+    qp = msgq_qp_find(s, number);
     if (!qp) {
         return kiwi_refuse(c, KIWI_ST_BAD_HANDLE, IN_FIELD(qpn), number, 0);
     }
@@ -267,6 +234,6 @@ enum kiwi_status snic_modify_qp_cmd(KiwiState *k, KiwiCall *c)
         memset(&qp->attr, 0, sizeof(qp->attr));
     }
     take_attributes(s, &qp->attr, mask, &in->attr);
-    snic_rc_modify(qp, old_state, mask);
+    msgq_rc_modify(qp, old_state, mask);
     return KIWI_ST_OK;
 }

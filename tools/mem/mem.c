@@ -23,7 +23,10 @@ bool mem_alloc(struct mem *mem, const char *spec, size_t size)
 		*mem = (struct mem){
 			.provider = providers[i], .size = size, .dmabuf = -1, .device = -1,
 		};
-		return providers[i]->alloc(mem, spec[len] ? spec + len + 1 : NULL, size);
+		if (providers[i]->alloc(mem, spec[len] ? spec + len + 1 : NULL, size))
+			return true;
+		mem->provider = NULL;
+		return false;
 	}
 	complain("no memory is named '%s'", spec);
 	return false;

@@ -26,7 +26,9 @@ struct counts counts_read(const char *device)
 {
 	return (struct counts){
 		.frames = of_ports(device, "tx_frames"),
-		.retransmitted = of_ports(device, "retransmitted"),
+		/* A SNIC counts by port, a G2G IO die for all. */
+		.retransmitted = of_ports(device, "retransmitted") +
+				 sysfs_number("%s/counters/retransmitted", device),
 		.dma_peer = payload(device, "peer"),
 		.dma_system = payload(device, "system"),
 		.doorbells = sysfs_number("%s/diag/db_accepted", device),

@@ -4,12 +4,12 @@
 #include "../common/say.h"
 #include "pattern.h"
 #include "stall.h"
+#include "ticks.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #define WHO "initiator"
@@ -25,27 +25,6 @@ struct run {
 	uint64_t *words;	/* verified atomics: what each slot holds before */
 	uint64_t *ticks;	/* latency of each iteration */
 };
-
-/* Time without a system call. */
-static inline uint64_t ticks_now(void)
-{
-#if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-	uint64_t t;
-
-	__asm__ __volatile__("isb; mrs %0, cntvct_el0" : "=r"(t));
-	return t;
-#endif
-}
-
-static double seconds_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* Work requests ----------------------------------------------------------- */
 
@@ -297,24 +276,6 @@ static uint64_t check_guards(struct run *r)
 
 /* One size ---------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static void latencies(struct run *r, struct result *res, double us_per_tick)
-{
-	uint64_t n = res->iterations;
-
-	qsort(r->ticks, n, sizeof(*r->ticks), ascending);
-	res->us_min = (double)r->ticks[0] * us_per_tick;
-	res->us_median = (double)r->ticks[n / 2] * us_per_tick;
-	res->us_p99 = (double)r->ticks[n - 1 - n / 100] * us_per_tick;
-	res->us_max = (double)r->ticks[n - 1] * us_per_tick;
-}
-
 static bool run_windows(struct run *r, struct result *res)
 {
 	bool verify = r->o->work.verify;
@@ -342,7 +303,7 @@ static bool run_windows(struct run *r, struct result *res)
 			res->bad += check_window(r, first, n);
 	}
 	if (r->o->latency)
-		latencies(r, res, res->seconds * 1e6 / (double)(ticks ? ticks : 1));
+		ticks_latencies(res, r->ticks, ticks);
 	return true;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* kiwi-perf: moves bytes between two SNICs, and tells how fast, how, and whether rightly. */
+/* kiwi-perf: moves bytes between two devices, and tells how fast, how, and whether rightly. */
 #include "load.h"
 #include "report.h"
 #include "stall.h"
+#include "window.h"
 #include "wire.h"
 
 #include "../common/say.h"
@@ -43,7 +44,7 @@ struct layout layout_for(const struct work *work, uint64_t size, uint64_t iterat
 	return l;
 }
 
-static uint64_t iterations_for(const struct options *o, uint64_t size)
+uint64_t iterations_for(const struct options *o, uint64_t size)
 {
 	uint64_t n = DEFAULT_BYTES / size;
 
@@ -52,8 +53,7 @@ static uint64_t iterations_for(const struct options *o, uint64_t size)
 	return n > DEFAULT_ITERATIONS ? DEFAULT_ITERATIONS : n ? n : 1;
 }
 
-/* Sizes in turn; 0 behind the last. */
-static uint64_t next_size(const struct options *o, uint64_t size)
+uint64_t next_size(const struct options *o, uint64_t size)
 {
 	if (size >= o->max_size)
 		return 0;
@@ -116,8 +116,8 @@ static void usage(void)
 	printf("Usage: kiwi-perf write|read|send|atomic|cas [OPTION...]\n"
 	       "       kiwi-perf --listen[=PORT] [OPTION...]\n\n"
 	       "Both ends in this process, or the passive one behind --connect:\n"
-	       "  -d, --device DEV        SNIC of this end (snic0)\n"
-	       "  -P, --peer DEV          SNIC of the other end (snic1)\n"
+	       "  -d, --device DEV        SNIC or G2G IO die of this end (snic0)\n"
+	       "  -P, --peer DEV          the other end (snic1)\n"
 	       "  -l, --listen[=PORT]     serve one client, on TCP port PORT (" WIRE_PORT ")\n"
 	       "  -c, --connect HOST[:PORT]  the other end listens there\n"
 	       "  -i, --port N            port of the SNIC (1); --peer-port\n"
@@ -276,6 +276,8 @@ static void parse_option(struct options *o, int c)
 
 static void check_options(struct options *o)
 {
+	if (window_device(o))
+		window_options(o);
 	if (!o->peer.mem)
 		o->peer.mem = o->local.mem;
 	if (!o->min_size)
@@ -394,5 +396,5 @@ int main(int argc, char **argv)
 		die_usage(optind == argc ? "which operation?" : "one operation at a time");
 	o.work.op = op_arg(argv[optind]);
 	check_options(&o);
-	return drive(&o);
+	return window_device(&o) ? window_drive(&o) : drive(&o);
 }

@@ -73,4 +73,10 @@ struct options {
 	bool json;
 };
 
+/* Messages of one size. */
+uint64_t iterations_for(const struct options *o, uint64_t size);
+
+/* Sizes in turn; 0 behind the last. */
+uint64_t next_size(const struct options *o, uint64_t size);
+
 #endif /* PERF_H */

@@ -7,7 +7,12 @@
 
 uint8_t g2g_flows(G2gState *s)
 {
-    return 1 << KIWI_G2G_FLOW_NONE;
+    uint8_t flows = 1 << KIWI_G2G_FLOW_NONE;
+
+    if (kiwi_accepted(KIWI(s), KIWI_G2G_CAP_CBFC | KIWI_G2G_CAP_LLR)) {
+        flows |= 1 << KIWI_G2G_FLOW_CBFC;
+    }
+    return flows;
 }
 
 uint8_t g2g_atomic_ops(G2gState *s)

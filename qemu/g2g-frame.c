@@ -23,19 +23,30 @@ typedef struct Parts {
     struct kiwi_g2g_fh fh;
     const uint8_t *payload;
     uint16_t payload_len;
+    uint16_t seq;               /* of the trailer */
+    uint16_t flags;             /* likewise */
 } Parts;
 
 /*
  * Sending
  */
 
-/* @frame has @len bytes behind the Ethernet header, whose place is free. */
-static void send_on(G2gPort *port, uint8_t *frame, size_t len, bool pdu,
-                    uint16_t dst)
+size_t g2g_frame_seal(uint8_t *frame, size_t len, uint16_t flags, uint16_t seq)
 {
-    struct kiwi_g2g_trailer trailer = { };
-    uint8_t *body = frame + ETH_HLEN;
+    struct kiwi_g2g_trailer trailer = {
+        .llr_seq = cpu_to_le16(seq),
+        .flags = cpu_to_le16(flags),
+    };
+    size_t at = len + offsetof(typeof(trailer), crc);
 
+    memcpy(frame + len, &trailer, TRAILER_SIZE);
+    trailer.crc = cpu_to_le32(crc32(0, frame + ETH_HLEN, at - ETH_HLEN));
+    memcpy(frame + len, &trailer, TRAILER_SIZE);
+    return len + TRAILER_SIZE;
+}
+
+static void address(G2gPort *port, uint8_t *frame, bool pdu, uint16_t dst)
+{
     if (port->config.mode == KIWI_G2G_PORT_DIRECT) {
         memcpy(frame, port->now.mac, ETH_ALEN);
     } else {
@@ -44,11 +55,31 @@ static void send_on(G2gPort *port, uint8_t *frame, size_t len, bool pdu,
     g2g_port_mac(port, port->s->accel, frame + ETH_ALEN);
     stw_be_p(frame + 2 * ETH_ALEN,
              pdu ? KIWI_G2G_ETH_PDU : KIWI_G2G_ETH_CONTROL);
-    memcpy(body + len, &trailer, TRAILER_SIZE);
-    trailer.crc = cpu_to_le32(crc32(0, body, len + offsetof(typeof(trailer),
-                                                            crc)));
-    memcpy(body + len, &trailer, TRAILER_SIZE);
-    g2g_net_send(port, frame, ETH_HLEN + len + TRAILER_SIZE);
+}
+
+static void send_plain(G2gPort *port, uint8_t *frame, size_t len)
+{
+    g2g_net_send(port, frame, g2g_frame_seal(frame, ETH_HLEN + len, 0, 0));
+}
+
+static void send_control(G2gPort *port, uint8_t *frame, size_t len,
+                         uint16_t dst)
+{
+    address(port, frame, false, dst);
+    send_plain(port, frame, len);
+}
+
+/* True: it keeps the buffer that it has at @from. */
+static bool send_pdu(G2gPort *port, uint8_t *frame, size_t len, uint16_t dst,
+                     uint8_t vc, G2gPort *from, uint8_t from_vc)
+{
+    address(port, frame, true, dst);
+    if (!g2g_hop_replays(port)) {
+        send_plain(port, frame, len);
+        return false;
+    }
+    g2g_hop_send(port, vc, frame, ETH_HLEN + len, from, from_vc);
+    return true;
 }
 
 void g2g_frame_send_pdu(G2gPeer *p, enum kiwi_g2g_pdu op, uint8_t class,
@@ -87,8 +118,8 @@ void g2g_frame_send_pdu(G2gPeer *p, enum kiwi_g2g_pdu op, uint8_t class,
     at += g2g_head_size[kind];
     memcpy(at, &fh, sizeof(fh));
     memcpy(at + sizeof(fh), tx, len);
-    send_on(port, frame, g2g_head_size[kind] + sizeof(fh) + len, true,
-            p->accel);
+    send_pdu(port, frame, g2g_head_size[kind] + sizeof(fh) + len, p->accel,
+             layer * G2G_CLASSES + class, NULL, 0);
 }
 
 void g2g_frame_send_control(G2gState *s, uint16_t accel,
@@ -113,7 +144,7 @@ void g2g_frame_send_control(G2gState *s, uint16_t accel,
     memcpy(frame + ETH_HLEN, &fh, sizeof(fh));
     memcpy(frame + ETH_HLEN + sizeof(fh), hello, sizeof(*hello));
     s->count.control_pdus++;
-    send_on(port, frame, FH_SIZE + HELLO_SIZE, false, accel);
+    send_control(port, frame, FH_SIZE + HELLO_SIZE, accel);
 }
 
 /*
@@ -155,6 +186,11 @@ static bool take_apart(G2gPort *port, Parts *x, size_t eth_len, size_t len)
     x->payload = x->body + x->head_size + FH_SIZE;
     x->payload_len = le16_to_cpu(x->fh.len);
     x->len = x->head_size + least + x->payload_len;
+    if (x->len > room) {
+        return false;
+    }
+    x->seq = lduw_le_p(x->body + x->len - TRAILER_SIZE);
+    x->flags = lduw_le_p(x->body + x->len - TRAILER_SIZE + 2);
     return x->len == room || (x->len < room && len <= ETH_ZLEN + eth_len -
                                                       ETH_HLEN);
 }
@@ -168,11 +204,12 @@ static bool crc_fits(const Parts *x)
 
 static bool well_formed(G2gPort *port, Parts *x)
 {
-    const uint8_t *trailer = x->body + x->len - TRAILER_SIZE;
+    bool numbered = x->pdu && g2g_hop_replays(port);
     bool sue = x->kind == KIWI_G2G_HDR_SUE;
 
     if (x->fh.version != KIWI_G2G_FH_VERSION || x->fh.hops > KIWI_G2G_HOPS ||
-        ldl_le_p(trailer)) {
+        x->flags != (numbered ? KIWI_G2G_TRAILER_LLR : 0) ||
+        (!numbered && x->seq)) {
         return false;
     }
     if (!x->pdu) {
@@ -191,7 +228,8 @@ static bool well_formed(G2gPort *port, Parts *x)
            (!x->head.psn && !x->payload_len);
 }
 
-static void forward(G2gPort *from, const Parts *x)
+/* True: it keeps its buffer. */
+static bool forward(G2gPort *from, const Parts *x)
 {
     G2gState *s = from->s;
     uint16_t src = le16_to_cpu(x->fh.src), dst = le16_to_cpu(x->fh.dst);
@@ -204,26 +242,28 @@ static void forward(G2gPort *from, const Parts *x)
 
     if (!kiwi_accepted(KIWI(s), KIWI_G2G_CAP_FORWARD) || !g2g_active(s)) {
         from->count.unroutable++;
-        return;
+        return false;
     }
     to = g2g_route_port(s, src, dst, &layer);
     if (!x->fh.hops || to == from) {
         from->count.hop_limit++;
-        return;
+        return false;
     }
     if (!to || len + TRAILER_SIZE > g2g_port_limit(to)) {
         from->count.unroutable++;
-        return;
+        return false;
     }
     memcpy(body, x->body, len);
     body[x->head_size + offsetof(struct kiwi_g2g_fh, hops)]--;
-    if (x->pdu) {
-        head.dst = dst;
-        head.vc = layer * G2G_CLASSES + x->head.vc % G2G_CLASSES;
-        g2g_head_put(x->kind, body, &head);
-    }
     from->count.forwarded++;
-    send_on(to, frame, len, x->pdu, dst);
+    if (!x->pdu) {
+        send_control(to, frame, len, dst);
+        return false;
+    }
+    head.dst = dst;
+    head.vc = layer * G2G_CLASSES + x->head.vc % G2G_CLASSES;
+    g2g_head_put(x->kind, body, &head);
+    return send_pdu(to, frame, len, dst, head.vc, from, x->head.vc);
 }
 
 static void take_pdu(G2gPort *port, const Parts *x)
@@ -250,6 +290,30 @@ static void take_control(G2gPort *port, const Parts *x)
         return;
     }
     g2g_peer_control(port, le16_to_cpu(x->fh.src), &hello);
+}
+
+/* A good frame that came by a port that is up. */
+static void take(G2gPort *port, const Parts *x)
+{
+    G2gState *s = port->s;
+    bool replays = x->pdu && g2g_hop_replays(port);
+    bool kept = false;
+
+    if (replays && !g2g_hop_rx(port, x->seq, x->head.vc)) {
+        return;
+    }
+    if (x->pdu && le32_to_cpu(x->fh.epoch) != s->epoch) {
+        port->count.rx_stale++;
+    } else if (le16_to_cpu(x->fh.dst) != s->accel) {
+        kept = forward(port, x);
+    } else if (x->pdu) {
+        take_pdu(port, x);
+    } else {
+        take_control(port, x);
+    }
+    if (replays && !kept) {
+        g2g_hop_rx_done(port, x->head.vc);
+    }
 }
 
 void g2g_frame_rx(G2gPort *port, const uint8_t *frame, size_t len)
@@ -280,6 +344,9 @@ void g2g_frame_rx(G2gPort *port, const uint8_t *frame, size_t len)
         port->count.rx_malformed++;
     } else if (!crc_fits(&x)) {
         port->count.rx_crc++;
+        if (x.pdu) {
+            g2g_hop_rx_bad(port);
+        }
     } else if (!well_formed(port, &x)) {
         port->count.rx_malformed++;
     } else if (memcmp(frame, mac, ETH_ALEN)) {
@@ -287,14 +354,6 @@ void g2g_frame_rx(G2gPort *port, const uint8_t *frame, size_t len)
     } else if (x.pdu && !x.ours) {
         port->count.rx_image++;
     } else if (port->state == KIWI_G2G_PORT_UP) {
-        if (x.pdu && le32_to_cpu(x.fh.epoch) != s->epoch) {
-            port->count.rx_stale++;
-        } else if (le16_to_cpu(x.fh.dst) != s->accel) {
-            forward(port, &x);
-        } else if (x.pdu) {
-            take_pdu(port, &x);
-        } else {
-            take_control(port, &x);
-        }
+        take(port, &x);
     }
 }

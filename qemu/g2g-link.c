@@ -6,6 +6,7 @@
 #include <zlib.h>
 #include "qemu/bswap.h"
 #include "qemu/guest-random.h"
+#include "net/eth.h"
 
 #define HEAD        14          /* of Ethernet */
 /* TRAIN is repeated so many times in link_ms. */
@@ -26,17 +27,32 @@ static uint32_t crc_of(const void *data, size_t len)
     return crc32(crc, data + at + sizeof(zero), len - at - sizeof(zero));
 }
 
+void g2g_link_send(G2gPort *port, enum kiwi_g2g_link_type type, void *body,
+                   size_t size)
+{
+    uint8_t frame[HEAD + sizeof(struct kiwi_g2g_link_train)];
+    struct kiwi_g2g_link_head *head = body;
+
+    *head = (struct kiwi_g2g_link_head) {
+        .version = KIWI_G2G_LINK_VERSION,
+        .type = type,
+        .nonce = cpu_to_le32(port->nonce),
+        .heard = cpu_to_le32(port->now.nonce),
+    };
+    head->crc = cpu_to_le32(crc_of(body, size));
+    for (int i = 0; i < 6; i++) {
+        frame[i] = KIWI_G2G_MAC_LINK >> 8 * (5 - i);
+    }
+    g2g_port_mac(port, port->s->accel, frame + 6);
+    stw_be_p(frame + 12, KIWI_G2G_ETH_CONTROL);
+    memcpy(frame + HEAD, body, size);
+    g2g_net_send(port, frame, HEAD + size);
+}
+
 static void send_train(G2gPort *port)
 {
     G2gState *s = port->s;
-    uint8_t frame[HEAD + sizeof(struct kiwi_g2g_link_train)];
     struct kiwi_g2g_link_train train = {
-        .head = {
-            .version = KIWI_G2G_LINK_VERSION,
-            .type = KIWI_G2G_LINK_TRAIN,
-            .nonce = cpu_to_le32(port->nonce),
-            .heard = cpu_to_le32(port->now.nonce),
-        },
         .accel = cpu_to_le16(s->accel),
         .port = port->number,
         .flags = port->config.flags & KIWI_G2G_PORT_LLR,
@@ -46,23 +62,16 @@ static void send_train(G2gPort *port)
         .mtu = cpu_to_le16(g2g_port_limit(port)),
         .image_id = s->image->id,
         .image_version = s->image->version,
-        .llr_window = cpu_to_le16(1),
+        .llr_window = cpu_to_le16(g2g_hop_window(port)),
     };
 
     memcpy(train.pod, s->pod, sizeof(train.pod));
     memcpy(train.image_hash, s->image->hash, sizeof(train.image_hash));
     for (int i = 0; i < KIWI_G2G_VCS; i++) {
-        train.credits[i] = cpu_to_le16(1);
+        train.credits[i] = cpu_to_le16(g2g_hop_credits(port));
     }
-    train.head.crc = cpu_to_le32(crc_of(&train, sizeof(train)));
-
-    for (int i = 0; i < 6; i++) {
-        frame[i] = KIWI_G2G_MAC_LINK >> 8 * (5 - i);
-    }
-    g2g_port_mac(port, s->accel, frame + 6);
-    stw_be_p(frame + 12, KIWI_G2G_ETH_CONTROL);
-    memcpy(frame + HEAD, &train, sizeof(train));
-    g2g_net_send(port, frame, sizeof(frame));
+    g2g_link_send(port, KIWI_G2G_LINK_TRAIN, &train, sizeof(train));
+    g2g_hop_credit(port);
 
     port->train_at = g2g_now() + link_ns(port) / REPEATS;
     g2g_wake_at(s, port->train_at);
@@ -123,6 +132,9 @@ static void evaluate(G2gPort *port)
 {
     uint8_t why;
 
+    if (port->exhausted_until) {
+        return;
+    }
     if (g2g_now() < port->turns_until) {
         g2g_port_set(port, KIWI_G2G_PORT_FAULT, KIWI_G2G_WHY_NEIGHBOURS);
         return;
@@ -177,37 +189,89 @@ static void rx_train(G2gPort *port, const struct kiwi_g2g_link_train *train,
     evaluate(port);
 }
 
-static bool well_formed(const struct kiwi_g2g_link_train *t, size_t len)
+/* What there is between neighbours. */
+typedef union LinkBody {
+    struct kiwi_g2g_link_head head;
+    struct kiwi_g2g_link_train train;
+    struct kiwi_g2g_link_ack ack;
+    struct kiwi_g2g_link_credit credit;
+} LinkBody;
+
+/* Of the structure, by its type; 0: unknown */
+static size_t link_size(uint8_t type)
 {
-    if (t->head.version != KIWI_G2G_LINK_VERSION || t->head.rsvd ||
-        !t->head.nonce) {
+    switch (type) {
+    case KIWI_G2G_LINK_TRAIN:
+        return sizeof(struct kiwi_g2g_link_train);
+    case KIWI_G2G_LINK_ACK:
+    case KIWI_G2G_LINK_NACK:
+        return sizeof(struct kiwi_g2g_link_ack);
+    case KIWI_G2G_LINK_CREDIT:
+        return sizeof(struct kiwi_g2g_link_credit);
+    default:
+        return 0;
+    }
+}
+
+static bool well_formed(const LinkBody *b)
+{
+    const struct kiwi_g2g_link_train *t = &b->train;
+
+    if (b->head.version != KIWI_G2G_LINK_VERSION || b->head.rsvd ||
+        !b->head.nonce) {
         return false;
     }
-    return t->head.type == KIWI_G2G_LINK_TRAIN && len == sizeof(*t) &&
-           !(t->flags & ~KIWI_G2G_PORT_LLR) && !t->rsvd0 && !t->rsvd1 &&
-           !t->rsvd2;
+    switch (b->head.type) {
+    case KIWI_G2G_LINK_TRAIN:
+        return !(t->flags & ~KIWI_G2G_PORT_LLR) && !t->rsvd0 && !t->rsvd1 &&
+               !t->rsvd2;
+    case KIWI_G2G_LINK_ACK:
+    case KIWI_G2G_LINK_NACK:
+        return !b->ack.rsvd[0] && !b->ack.rsvd[1] && !b->ack.rsvd[2];
+    default:
+        return true;
+    }
+}
+
+static void rx_hop(G2gPort *port, const LinkBody *b)
+{
+    if (port->state != KIWI_G2G_PORT_UP || !g2g_hop_replays(port) ||
+        le32_to_cpu(b->head.nonce) != port->now.nonce ||
+        le32_to_cpu(b->head.heard) != port->nonce) {
+        return;
+    }
+    if (b->head.type == KIWI_G2G_LINK_CREDIT) {
+        g2g_hop_rx_credit(port, b->credit.freed);
+    } else {
+        g2g_hop_rx_ack(port, le16_to_cpu(b->ack.next),
+                       b->head.type == KIWI_G2G_LINK_NACK);
+    }
 }
 
 void g2g_link_rx(G2gPort *port, const uint8_t *mac, const uint8_t *body,
                  size_t size)
 {
-    struct kiwi_g2g_link_train train = { };
+    LinkBody b = { };
+    size_t len;
 
     if (port->config.mode != KIWI_G2G_PORT_DIRECT || g2g_port_unfit(port)) {
         port->count.rx_other++;
         return;
     }
-    if (size < sizeof(train)) {
+    len = size < sizeof(b.head) ? 0 : link_size(body[1]);
+    if (!len || size < len || (size > len && size > ETH_ZLEN - HEAD)) {
         port->count.rx_malformed++;
         return;
     }
-    memcpy(&train, body, sizeof(train));
-    if (le32_to_cpu(train.head.crc) != crc_of(&train, sizeof(train))) {
+    memcpy(&b, body, len);
+    if (le32_to_cpu(b.head.crc) != crc_of(&b, len)) {
         port->count.rx_crc++;
-    } else if (!well_formed(&train, size)) {
+    } else if (!well_formed(&b)) {
         port->count.rx_malformed++;
+    } else if (b.head.type == KIWI_G2G_LINK_TRAIN) {
+        rx_train(port, &b.train, mac);
     } else {
-        rx_train(port, &train, mac);
+        rx_hop(port, &b);
     }
 }
 
@@ -223,6 +287,15 @@ int64_t g2g_link_tick(G2gPort *port, int64_t now)
         port->state == KIWI_G2G_PORT_DOWN || !g2g_net_carrier(port) ||
         g2g_port_unfit(port)) {
         return G2G_NEVER;
+    }
+    if (port->exhausted_until) {
+        if (now >= port->exhausted_until) {
+            port->exhausted_until = 0;
+            g2g_link_begin(port, KIWI_G2G_WHY_NONE);
+        } else if (now >= port->train_at) {
+            send_train(port);
+        }
+        return MIN(port->exhausted_until ?: G2G_NEVER, port->train_at);
     }
     if (now >= lost_at) {
         if (port->state == KIWI_G2G_PORT_TRAINING) {

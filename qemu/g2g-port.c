@@ -58,6 +58,9 @@ void g2g_port_set(G2gPort *port, uint8_t state, uint8_t reason)
     }
     port->state = state;
     port->reason = reason;
+    if (was_up != (state == KIWI_G2G_PORT_UP)) {
+        g2g_hop_reset(port);
+    }
     if (was_up && state != KIWI_G2G_PORT_UP) {
         port->count.link_down++;
     } else if (!was_up && state == KIWI_G2G_PORT_UP) {
@@ -84,6 +87,7 @@ void g2g_port_restart(G2gPort *port)
     memset(&port->now, 0, sizeof(port->now));
     memset(&port->before, 0, sizeof(port->before));
     port->turns_until = 0;
+    port->exhausted_until = 0;
     if (!(port->config.flags & KIWI_G2G_PORT_ENABLED)) {
         g2g_port_set(port, KIWI_G2G_PORT_DOWN, KIWI_G2G_WHY_ADMIN);
     } else if (!g2g_configured(port->s)) {
@@ -111,6 +115,8 @@ void g2g_port_reset(G2gPort *port)
     port->reason = KIWI_G2G_WHY_ADMIN;
     port->ups = 0;
     port->flap_until = 0;
+    port->exhausted_until = 0;
+    g2g_hop_reset(port);
     memset(&port->now, 0, sizeof(port->now));
     memset(&port->before, 0, sizeof(port->before));
     memset(&port->count, 0, sizeof(port->count));
@@ -138,6 +144,7 @@ static enum kiwi_status check_fields(G2gState *s, KiwiCall *c,
 {
     const uint8_t known = KIWI_G2G_PORT_ENABLED | KIWI_G2G_PORT_ROUTABLE |
                           KIWI_G2G_PORT_LLR;
+    bool llr = in->config.flags & KIWI_G2G_PORT_LLR;
     enum kiwi_status st;
 
     st = kiwi_check_range(c, SET_FIELD(port), le32_to_cpu(in->port), 0,
@@ -149,9 +156,10 @@ static enum kiwi_status check_fields(G2gState *s, KiwiCall *c,
         st = kiwi_refuse(c, KIWI_ST_BAD_RESERVED, SET_FIELD(config.flags),
                          in->config.flags, known);
     }
-    if (!st && in->config.flags & KIWI_G2G_PORT_LLR) {
+    if (!st && llr && (!kiwi_accepted(KIWI(s), KIWI_G2G_CAP_LLR) ||
+                       in->config.mode == KIWI_G2G_PORT_SWITCHED)) {
         st = kiwi_refuse(c, KIWI_ST_BAD_PARAM, SET_FIELD(config.flags),
-                         in->config.flags, 0);
+                         in->config.flags, known & ~KIWI_G2G_PORT_LLR);
     }
     if (!st) {
         st = kiwi_check_range(c, SET_FIELD(config.mode), in->config.mode,
@@ -169,6 +177,10 @@ static enum kiwi_status check_fields(G2gState *s, KiwiCall *c,
     if (!st) {
         st = check_mask(c, SET_FIELD(config.flow), in->config.flow,
                         KIWI_G2G_FLOW_CBFC, g2g_flows(s));
+    }
+    if (!st && in->config.flow == KIWI_G2G_FLOW_CBFC && !llr) {
+        st = kiwi_refuse(c, KIWI_ST_BAD_PARAM, SET_FIELD(config.flow),
+                         in->config.flow, 0);
     }
     if (!st) {
         st = kiwi_check_zero(c, SET_FIELD(config.rsvd), 1);

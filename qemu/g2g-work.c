@@ -32,6 +32,7 @@ static int64_t tick(G2gState *s, int64_t now)
     for (unsigned i = 0; i < s->ports; i++) {
         next = MIN(next, g2g_fault_tick(&s->port[i], now));
         next = MIN(next, g2g_link_tick(&s->port[i], now));
+        next = MIN(next, g2g_hop_tick(&s->port[i], now));
     }
     for (unsigned i = 0; i < s->accels; i++) {
         if (s->peer[i]) {

@@ -105,6 +105,7 @@ static void g2g_realize(PCIDevice *pci, Error **errp)
     for (unsigned i = 0; i < s->ports; i++) {
         s->port[i].s = s;
         s->port[i].number = i;
+        g2g_hop_init(&s->port[i]);
         g2g_net_init(&s->port[i]);
         g2g_port_reset(&s->port[i]);
     }
@@ -117,6 +118,7 @@ static void g2g_exit(PCIDevice *pci)
     kiwi_unrealize(KIWI(s));
     for (unsigned i = 0; i < s->ports; i++) {
         g2g_net_exit(&s->port[i]);
+        g2g_hop_exit(&s->port[i]);
     }
     g2g_window_exit(s);
     g2g_export_exit(s);
@@ -191,7 +193,8 @@ static void g2g_class_init(ObjectClass *oc, void *data)
     kc->part = KIWI_PART_G2G;
     kc->caps = KIWI_SNIC_CAP_GPU_QUEUES | KIWI_SNIC_CAP_MR_HOLD |
                KIWI_G2G_CAP_MSGQ | KIWI_G2G_CAP_ATOMICS |
-               KIWI_G2G_CAP_FORWARD | KIWI_G2G_CAP_MAIL;
+               KIWI_G2G_CAP_FORWARD | KIWI_G2G_CAP_LLR |
+               KIWI_G2G_CAP_CBFC | KIWI_G2G_CAP_MAIL;
     kc->commands = g2g_commands;
     kc->num_commands = g2g_num_commands;
     kc->reset_part = g2g_reset_part;

@@ -32,6 +32,7 @@ OBJECT_DECLARE_SIMPLE_TYPE(G2gState, KIWI_G2G)
 
 typedef struct G2gPeer G2gPeer;
 typedef struct G2gWindow G2gWindow;
+typedef struct G2gHop G2gHop;
 
 /* Free-running counters, in the order of struct kiwi_g2g_port_counters */
 typedef struct G2gPortCounters {
@@ -99,6 +100,8 @@ typedef struct G2gPort {
     QSIMPLEQ_HEAD(, G2gFrame) rx;
     unsigned rx_count;
     bool refused;               /* the backend has frames for us */
+    G2gHop *hop;
+    int64_t exhausted_until;    /* replays did not help: FAULT until then */
     int64_t flap_until;         /* fault: no carrier until then */
     G2gPortCounters count;
 } G2gPort;
@@ -426,6 +429,36 @@ void g2g_link_rx(G2gPort *port, const uint8_t *mac, const uint8_t *body,
                  size_t size);
 int64_t g2g_link_tick(G2gPort *port, int64_t now);
 
+/* Sends a structure that begins with a struct kiwi_g2g_link_head, filled in here. */
+void g2g_link_send(G2gPort *port, enum kiwi_g2g_link_type type, void *body,
+                   size_t size);
+
+/* g2g-hop.c: PDU frames of ports with link-level replay */
+void g2g_hop_init(G2gPort *port);
+void g2g_hop_exit(G2gPort *port);
+/* Forgets all frames and numbers: the port comes up, or is no longer. */
+void g2g_hop_reset(G2gPort *port);
+bool g2g_hop_replays(const G2gPort *port);
+uint16_t g2g_hop_window(const G2gPort *port);       /* as TRAIN tells, here */
+uint16_t g2g_hop_credits(const G2gPort *port);      /* and here */
+/*
+ * Sends a frame without trailer when it may be. One that is forwarded keeps the
+ * buffer that it has at the port that it came by, on channel @from_vc.
+ */
+void g2g_hop_send(G2gPort *port, uint8_t vc, const uint8_t *frame, size_t len,
+                  G2gPort *from, uint8_t from_vc);
+/* A frame that came; false: it is dropped. If not, it is given back by ... */
+bool g2g_hop_rx(G2gPort *port, uint16_t seq, uint8_t vc);
+/* ... this, unless it was handed to g2g_hop_send(). */
+void g2g_hop_rx_done(G2gPort *port, uint8_t vc);
+void g2g_hop_rx_bad(G2gPort *port);                 /* its CRC is wrong */
+/* What the other end says. */
+void g2g_hop_rx_ack(G2gPort *port, uint16_t next, bool nack);
+void g2g_hop_rx_credit(G2gPort *port, const __le32 *freed);
+/* Tells the other end what is free. */
+void g2g_hop_credit(G2gPort *port);
+int64_t g2g_hop_tick(G2gPort *port, int64_t now);
+
 /* g2g-net.c */
 void g2g_net_init(G2gPort *port);
 void g2g_net_exit(G2gPort *port);
@@ -455,6 +488,8 @@ void g2g_head_put(uint8_t kind, uint8_t *out, const G2gHead *head);
 bool g2g_head_get(uint8_t kind, const uint8_t *in, G2gHead *head);
 
 /* g2g-frame.c: PDU and control frames */
+/* Puts the trailer behind @len bytes of a frame; returns the length with it. */
+size_t g2g_frame_seal(uint8_t *frame, size_t len, uint16_t flags, uint16_t seq);
 void g2g_frame_rx(G2gPort *port, const uint8_t *frame, size_t len);
 void g2g_frame_send_pdu(G2gPeer *p, enum kiwi_g2g_pdu op, uint8_t class,
                         uint16_t psn, uint16_t rpsn, const void *tx,

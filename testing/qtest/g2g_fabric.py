@@ -133,7 +133,6 @@ def ports(log):
         enabled, routable = abi.KIWI_G2G_PORT_ENABLED, abi.KIWI_G2G_PORT_ROUTABLE
         for change, status in (
                 (dict(port=16), "BAD_PARAM"), (dict(flags=8), "BAD_RESERVED"),
-                (dict(flags=enabled | abi.KIWI_G2G_PORT_LLR), "BAD_PARAM"),
                 (dict(mode=0), "BAD_PARAM"), (dict(mode=3), "BAD_PARAM"),
                 (dict(lanes=0), "BAD_PARAM"), (dict(lanes=16), "BAD_PARAM"),
                 (dict(fec=3), "BAD_PARAM"), (dict(flow=1), "BAD_PARAM"), (dict(flow=2), "BAD_PARAM"),

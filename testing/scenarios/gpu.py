@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Kernels of the stand-in accelerator that work queues of the SNIC: no CPU in the path."""
 
+import json
 import os
 import random
 import re
@@ -45,11 +46,24 @@ def gpu_test(vm, tests="", timeout=500):
     return text
 
 
-@scenario("gpu.all", kernel=KERNELS, iommu="on", covers=[3, 4, 5, 7, 8], timeout=600)
+@scenario("gpu.all", kernel=KERNELS, iommu="on", covers=[1, 3, 4, 5, 7, 8], timeout=600)
 def everything(vm):
     """Put, signal, get, atomics, fence, all-to-all and experts, each byte looked at."""
     idle = load(vm)
     gpu_test(vm)
+    assert held(vm) == idle
+
+
+@scenario("gpu.no-way", kernel="test-6.12", topology="flat", covers=[1])
+def no_way(vm):
+    """No way from accelerator to SNIC: the import of a doorbell fails for that, preflight tells."""
+    idle = load(vm)
+    rc, text = vm.run("gpu-test put.collapsed", timeout=120)
+    assert rc and "import of a doorbell: Operation not supported" in text, text
+    rc, text = vm.run("kiwictl preflight snic0 --gpu xpu0 --json", timeout=120)
+    (exporter,) = [c for c in json.loads(text)[0]["checks"] if c["check"] == "exporter"]
+    assert rc == 3 and exporter["state"] == "FAIL", text
+    assert "lets no peer reach" in exporter["reason"] and "SNIC can reach" in exporter["fix"], text
     assert held(vm) == idle
 
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kiwictl.h"
@@ -32,13 +33,24 @@ int g2g_done(struct kiwi_g2g *g2g, int rc)
 	return rc < 0 ? EXIT_FAILED : 0;
 }
 
-const char *g2g_value(const char *key, int argc, char **argv, int *at)
+bool g2g_value(const char *key, int argc, char **argv, int *at, const char **value)
 {
 	if (strcmp(argv[*at], key))
-		return NULL;
+		return false;
 	if (++*at == argc)
 		die_usage("nothing stands behind '%s'", key);
-	return argv[*at];
+	*value = argv[*at];
+	return true;
+}
+
+void g2g_hex(const char *digits, uint8_t *bytes, unsigned int count)
+{
+	char two[3] = "";
+
+	for (; count; count--, digits += 2) {
+		memcpy(two, digits, 2);
+		*bytes++ = (uint8_t)strtoul(two, NULL, 16);
+	}
 }
 
 unsigned int g2g_accels_arg(const char *text, uint16_t *accels)

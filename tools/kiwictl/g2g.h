@@ -16,8 +16,11 @@ struct kiwi_g2g *g2g_open(int argc, char **argv);
 /* Closes it; a negative @rc is told. Return: the exit status. */
 int g2g_done(struct kiwi_g2g *g2g, int rc);
 
-/* The word behind @key at *@at, which then moves on; NULL when *@at is another. */
-const char *g2g_value(const char *key, int argc, char **argv, int *at);
+/* Whether @key is the word at *@at; if so the word behind it is stored, and *@at moves on to it. */
+bool g2g_value(const char *key, int argc, char **argv, int *at, const char **value);
+
+/* Two hexadecimal digits a byte, in lower case or upper. */
+void g2g_hex(const char *digits, uint8_t *bytes, unsigned int count);
 
 /* A list of accelerators as "0,3,5" into @accels, room for KIWI_G2G_ACCELS_MAX. Return: how many. */
 unsigned int g2g_accels_arg(const char *text, uint16_t *accels);

@@ -115,13 +115,13 @@ int cmd_g2g_export(int argc, char **argv)
 	struct mem mem;
 
 	for (i = 1; i < argc; i++) {
-		if ((v = g2g_value("to", argc, argv, &i)))
+		if (g2g_value("to", argc, argv, &i, &v))
 			config.nr_grantees = g2g_accels_arg(v, grantees);
-		else if ((v = g2g_value("bytes", argc, argv, &i)))
+		else if (g2g_value("bytes", argc, argv, &i, &v))
 			config.length = number_arg("bytes", v, 1, 1ULL << 40);
-		else if ((v = g2g_value("rights", argc, argv, &i)))
+		else if (g2g_value("rights", argc, argv, &i, &v))
 			config.rights = g2g_rights_arg(v);
-		else if ((v = g2g_value("memory", argc, argv, &i)))
+		else if (g2g_value("memory", argc, argv, &i, &v))
 			memory = v;
 		else
 			die_usage("unexpected '%s'", argv[i]);
@@ -143,12 +143,9 @@ int cmd_g2g_export(int argc, char **argv)
 
 static void handle_arg(const char *text, uint8_t handle[16])
 {
-	unsigned int i;
-
 	if (strlen(text) != 32 || strspn(text, "0123456789abcdefABCDEF") != 32)
 		die_usage("a handle has 32 hexadecimal digits, not '%s'", text);
-	for (i = 0; i < 16; i++)
-		sscanf(text + 2 * i, "%2hhx", &handle[i]);
+	g2g_hex(text, handle, 16);
 }
 
 /* A step is one of these, an offset, and what else it needs. */
@@ -282,7 +279,7 @@ int cmd_g2g_import(int argc, char **argv)
 		die_usage("g2g import DEV ACCEL HANDLE ...");
 	accel = (unsigned int)number_arg("accelerator", argv[1], 0, KIWI_G2G_ACCELS_MAX - 1);
 	handle_arg(argv[2], handle);
-	if (i < argc && (v = g2g_value("rights", argc, argv, &i))) {
+	if (i < argc && g2g_value("rights", argc, argv, &i, &v)) {
 		rights = g2g_rights_arg(v);
 		i++;
 	}

@@ -46,17 +46,17 @@ static struct port_wish port_wish(int argc, char **argv)
 			w.enabled = argv[i][0] == 'u';
 		else if (!strcmp(argv[i], "routable") || !strcmp(argv[i], "unroutable"))
 			w.routable = argv[i][0] == 'r';
-		else if ((v = g2g_value("lanes", argc, argv, &i)))
+		else if (g2g_value("lanes", argc, argv, &i, &v))
 			w.lanes = (int)number_arg("mask of lanes", v, 1, 255);
-		else if ((v = g2g_value("mtu", argc, argv, &i)))
+		else if (g2g_value("mtu", argc, argv, &i, &v))
 			w.mtu = (int)number_arg("MTU", v, KIWI_G2G_MTU_MIN, KIWI_G2G_MTU_MAX);
-		else if ((v = g2g_value("mode", argc, argv, &i)))
+		else if (g2g_value("mode", argc, argv, &i, &v))
 			w.mode = word_arg("mode", v, modes, 3);
-		else if ((v = g2g_value("fec", argc, argv, &i)))
+		else if (g2g_value("fec", argc, argv, &i, &v))
 			w.fec = word_arg("FEC", v, fecs, 3);
-		else if ((v = g2g_value("flow", argc, argv, &i)))
+		else if (g2g_value("flow", argc, argv, &i, &v))
 			w.flow = word_arg("flow control", v, flows, 3);
-		else if ((v = g2g_value("llr", argc, argv, &i)))
+		else if (g2g_value("llr", argc, argv, &i, &v))
 			w.llr = word_arg("switch", v, switches, 2);
 		else
 			die_usage("unexpected '%s'", argv[i]);
@@ -154,7 +154,8 @@ int cmd_g2g_recover(int argc, char **argv)
 static void pod_arg(const char *text, uint8_t pod[16])
 {
 	static const uint8_t dashes[] = { 8, 13, 18, 23 };
-	unsigned int i, at = 0;
+	char digits[36];
+	unsigned int i, n = 0;
 
 	for (i = 0; i < 36 && text[i]; i++) {
 		if (memchr(dashes, (int)i, sizeof(dashes)) ? text[i] != '-' :
@@ -163,11 +164,10 @@ static void pod_arg(const char *text, uint8_t pod[16])
 	}
 	if (i != 36 || text[i])
 		die_usage("a pod is named by a UUID, not '%s'", text);
-	for (i = 0; i < 16; i++, at += 2) {
-		if (text[at] == '-')
-			at++;
-		sscanf(text + at, "%2hhx", &pod[i]);
-	}
+	for (i = 0; i < 36; i++)
+		if (text[i] != '-')
+			digits[n++] = text[i];
+	g2g_hex(digits, pod, n / 2);
 }
 
 int cmd_g2g_configure(int argc, char **argv)
@@ -179,17 +179,17 @@ int cmd_g2g_configure(int argc, char **argv)
 	int i;
 
 	for (i = 1; i < argc; i++) {
-		if ((v = g2g_value("pod", argc, argv, &i))) {
+		if (g2g_value("pod", argc, argv, &i, &v)) {
 			pod_arg(v, set.pod);
 			pod = true;
-		} else if ((v = g2g_value("accel", argc, argv, &i))) {
+		} else if (g2g_value("accel", argc, argv, &i, &v)) {
 			set.accel = (uint16_t)number_arg("accelerator", v, 0,
 							 KIWI_G2G_ACCELS_MAX - 1);
 			accel = true;
-		} else if ((v = g2g_value("partition", argc, argv, &i))) {
+		} else if (g2g_value("partition", argc, argv, &i, &v)) {
 			set.partition = (uint16_t)number_arg("partition", v, 0,
 							     KIWI_G2G_PARTITION_MAX);
-		} else if ((v = g2g_value("epoch", argc, argv, &i))) {
+		} else if (g2g_value("epoch", argc, argv, &i, &v)) {
 			set.epoch = (uint32_t)number_arg("epoch", v, 0, UINT32_MAX);
 		} else {
 			die_usage("unexpected '%s'", argv[i]);
@@ -203,13 +203,15 @@ int cmd_g2g_configure(int argc, char **argv)
 
 static int within_arg(int argc, char **argv, int at)
 {
-	const char *v = at < argc ? g2g_value("within", argc, argv, &at) : NULL;
+	const char *v;
 
-	if (at < argc && !v)
+	if (at == argc)
+		return WITHIN_MS;
+	if (!g2g_value("within", argc, argv, &at, &v))
 		die_usage("unexpected '%s'", argv[at]);
-	if (v && at + 1 < argc)
+	if (at + 1 < argc)
 		die_usage("unexpected '%s'", argv[at + 1]);
-	return v ? (int)number_arg("milliseconds", v, 0, 1U << 30) : WITHIN_MS;
+	return (int)number_arg("milliseconds", v, 0, 1U << 30);
 }
 
 /* A die becomes READY by itself, when a port that has just been set up comes up. */

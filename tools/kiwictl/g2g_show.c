@@ -293,6 +293,15 @@ int cmd_g2g_routes(int argc, char **argv)
 
 /* Images ------------------------------------------------------------------------------ */
 
+static void print_verified(const struct kiwi_g2g_image_query *q, const char *hash)
+{
+	printf("\n  %-14s %.32s, id %u, version %u%s", "name", q->name, q->id, q->version,
+	       q->image_flags & KIWI_G2G_IMAGE_PROVISIONAL ? ", provisional" : "");
+	printf("\n  %-14s PDUs of %u bytes, %u accelerators, exports of 2^%u bytes", "limits",
+	       q->mtu, 1U << q->id_bits, q->addr_bits);
+	printf("\n  %-14s %s", "hash", hash);
+}
+
 static void print_image(uint32_t slot, const struct kiwi_g2g_image_query *q)
 {
 	char hash[65];
@@ -325,10 +334,7 @@ static void print_image(uint32_t slot, const struct kiwi_g2g_image_query *q)
 	if (q->state == KIWI_G2G_SLOT_BAD)
 		printf(", %s", kiwi_g2g_image_error_text(q->error));
 	if (q->state == KIWI_G2G_SLOT_VERIFIED)
-		printf("\n  %-14s %.32s, id %u, version %u%s\n  %-14s PDUs of %u bytes, "
-		       "%u accelerators, exports of 2^%u bytes\n  %-14s %s", "name", q->name, q->id,
-		       q->version, q->image_flags & KIWI_G2G_IMAGE_PROVISIONAL ? ", provisional" : "",
-		       "limits", q->mtu, 1U << q->id_bits, q->addr_bits, "hash", hash);
+		print_verified(q, hash);
 	putchar('\n');
 }
 
@@ -421,15 +427,12 @@ int cmd_g2g_events(int argc, char **argv)
 	const char *v;
 
 	for (i = 1; i < argc; i++) {
-		v = g2g_value("count", argc, argv, &i);
-		if (v) {
+		if (g2g_value("count", argc, argv, &i, &v))
 			count = number_arg("count", v, 1, 1U << 30);
-			continue;
-		}
-		v = g2g_value("within", argc, argv, &i);
-		if (!v)
+		else if (g2g_value("within", argc, argv, &i, &v))
+			within = (int)number_arg("milliseconds", v, 0, 1U << 30);
+		else
 			die_usage("unexpected '%s'", argv[i]);
-		within = (int)number_arg("milliseconds", v, 0, 1U << 30);
 	}
 	g2g = g2g_open(argc, argv);
 	do {

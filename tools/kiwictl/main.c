@@ -27,8 +27,7 @@ static const struct command {
 	{ "preflight", cmd_preflight, "[DEV] [--gpu xpuN|--dmabuf FD]",
 	  "what GPU-initiated work lacks" },
 	{ "g2g ports", cmd_g2g_ports, "DEV", "ports of a G2G IO die, and their neighbours" },
-	{ "g2g port set", cmd_g2g_port_set, "DEV N|all [up|down] [routable|unroutable] [lanes MASK] "
-	  "[mtu BYTES] [fec F] [flow F] [mode M] [llr on|off]", "set a port up" },
+	{ "g2g port set", cmd_g2g_port_set, "DEV N|all SETTING...", "set a port, or all" },
 	{ "g2g peers", cmd_g2g_peers, "DEV", "peers with a route, or heard" },
 	{ "g2g peer isolate", cmd_g2g_isolate, "DEV ACCEL", "keep a peer off, at once" },
 	{ "g2g peer recover", cmd_g2g_recover, "DEV ACCEL", "take it back" },
@@ -51,8 +50,8 @@ static const struct command {
 	{ "g2g image activate", cmd_g2g_image_activate, "DEV SLOT", "use it from now on" },
 	{ "g2g export", cmd_g2g_export, "DEV to ACCEL[,ACCEL...] [bytes N] [memory M] [rights rwa]",
 	  "export memory, until it is interrupted" },
-	{ "g2g import", cmd_g2g_import, "DEV ACCEL HANDLE [rights rwa] [read OFFSET BYTES] "
-	  "[write OFFSET TEXT] [add OFFSET N]", "reach memory of a peer" },
+	{ "g2g import", cmd_g2g_import, "DEV ACCEL HANDLE [rights rwa] STEP...",
+	  "read memory of a peer, write it, add to it" },
 	{ "g2g wait", cmd_g2g_wait, "DEV fabric STATE|peer ACCEL|routes GENERATION [within MS]",
 	  "wait for a state" },
 	{ "g2g events", cmd_g2g_events, "DEV [count N] [within MS]", "events as they come" },

@@ -36,12 +36,19 @@ bool window_device(const struct options *o)
 	return !strncmp(slash ? slash + 1 : o->local.device, "g2g", 3);
 }
 
+/* What is asked for and goes with SNICs alone; NULL: nothing. */
+static const char *foreign(const struct options *o)
+{
+	return o->work.op == OP_SEND ? "send" : o->connect ? "--connect" :
+	       o->work.events ? "--events" : o->work.mtu ? "--mtu" :
+	       o->use_inline ? "--inline" : o->post_list != 1 ? "--post-list" :
+	       o->signal_every != 1 ? "--signal-every" : NULL;
+}
+
 void window_options(struct options *o)
 {
-	if (o->work.op == OP_SEND || o->connect || o->work.events || o->use_inline ||
-	    o->post_list != 1 || o->signal_every != 1 || o->work.mtu)
-		die_usage("send, --connect, --events, --inline, --post-list, --signal-every and --mtu "
-			  "go with SNICs");
+	if (foreign(o))
+		die_usage("%s goes with SNICs, not with %s", foreign(o), o->local.device);
 	if (strcmp(o->local.mem, "host"))
 		die_usage("a die's own end is the processor: --peer-mem is the memory of the other");
 	if (!o->peer.mem)

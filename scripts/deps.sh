@@ -7,7 +7,7 @@
 declare -A sets=(
 	[build]='gcc g++ make libc6-dev libibverbs-dev libyaml-dev pkg-config libelf1 kmod xz-utils dpkg-dev'
 	[models]='gcc make pkg-config python3 dpkg-dev libglib2.0-dev qemu-system-x86'
-	[boot]='qemu-system-x86 busybox-static strace kmod cpio lz4 xz-utils python3'
+	[boot]='qemu-system-x86 busybox-static strace kmod cpio lz4 xz-utils zstd python3'
 	[check]='sparse coccinelle clang-14 perl git gcc g++ make python3 pahole
 		mandoc shellcheck codespell'
 	[kernel]='gcc make flex bison bc libelf-dev perl kmod cpio lz4 xz-utils dpkg-dev'

@@ -70,6 +70,10 @@ class Machine:
         name = "initramfs-rdma.img" if self.rdma else "initramfs.img"
         return BUILD / self.kernel / name
 
+    def _image(self):
+        """The kernel: unpacked where it can be entered so, which saves a third of a boot."""
+        return BUILD / self.kernel / "kernel" / ("vmlinuz" if self.test_kernel else "vmlinux")
+
     def cmdline(self):
         """The kernel's command line."""
         words = ["console=ttyS0", "panic=-1", "oops=panic", "iomem=relaxed",
@@ -87,7 +91,7 @@ class Machine:
         args = ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                 "-machine", "q35", "-cpu", "max", "-m", self.memory,
                 "-global", "q35-pcihost.pci-hole64-size=256G",
-                "-kernel", BUILD / self.kernel / "kernel/vmlinuz",
+                "-kernel", self._image(),
                 "-initrd", initramfs or self.initramfs(),
                 "-append", self.cmdline()]
         if self.icount:

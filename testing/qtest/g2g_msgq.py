@@ -6,11 +6,12 @@ import struct
 import time
 
 import abi
-from g2g_wire import DATA, OUR_ID, THEIR_ID, ready, tx
-from g2gdev import POD, PERSONALITIES, RW, TIMES, Die, activate, cmd_id, configured, fabric, image, mesh
+from g2g_wire import (ACK, BIND, CONTROL, DATA, LINK_MAC, READ, READ_RSP, THEIR_ID, THEIR_SERIAL, WRITE,
+                      WRITE_ERR, Other, ready, tx)
+from g2gdev import PERSONALITIES, RW, TIMES, Die, activate, cmd_id, configured, fabric, image, mesh
 from rc import ALL_REMOTE, PAGE, Endpoint
 from scenario import hosttest
-from snicdev import STATUS, fields, unpack
+from snicdev import STATUS, Refused
 
 MESSAGE = 0x10
 FLUSH, RETRY_EXC = abi.KIWI_CQE_ST_WR_FLUSH_ERR, abi.KIWI_CQE_ST_RETRY_EXC_ERR
@@ -378,6 +379,16 @@ def ends(_log):
         assert a.state == ERR and live(dies[1]) == [0, 0, 0, 0]
 
 
+def not_created(die, status):
+    """CREATE_QP is refused."""
+    try:
+        End(die)
+    except Refused as e:
+        assert status in str(e), e
+    else:
+        raise AssertionError("created")
+
+
 @hosttest("model.g2g.msgq-refusals")
 def refusals(_log):
     """What CREATE_QP, MODIFY_QP and SET_PORT refuse, and what is unknown without MSGQ."""
@@ -385,32 +396,15 @@ def refusals(_log):
         dies = [Die(q, n).begin() for n in range(2)]
         queues(dies)
         die = dies[0]
-
-        def status(reply):
-            return STATUS[reply.status]
-
-        def create():
-            return status(die.command(abi.KIWI_SNIC_OP_CREATE_QP,
-                                      End.create_in(made, made.pd, made.send_cq.number,
-                                                    made.recv_cq.number), 8))
         assert die.caps().queue.max_qp and die.caps().queue.max_rd_atomic == 16
         for opcode in range(0x100, 0x104):
-            assert status(die.command(opcode, cmd_id(1), 0)) == "BAD_OPCODE"
+            assert STATUS[die.command(opcode, cmd_id(1), 0).status] == "BAD_OPCODE"
         die.use_image(image(abi.KIWI_G2G_OISA, semantics=1))
         die.set_fabric(0)
-        made = None
-        try:
-            End(die)
-            raise AssertionError("created")
-        except Exception as e:      # pylint: disable=broad-except
-            assert "UNSUPPORTED" in str(e), e
+        not_created(die, "UNSUPPORTED")
     with mesh(2, props=CALM) as q:
         dies = queues([Die(q, n).begin() for n in range(2)])
-        try:
-            End(dies[0])
-            raise AssertionError("created")
-        except Exception as e:      # pylint: disable=broad-except
-            assert "BAD_STATE" in str(e), e
+        not_created(dies[0], "BAD_STATE")
         for n, die in enumerate(dies):
             die.set_fabric(n)
             die.set_port(0)
@@ -575,6 +569,59 @@ def wire(log):
             other.data(tx(MESSAGE))
             q.until(lambda: a.state == ERR, "ERR")
             assert dev.count().protocol == 1
+
+
+class Second(Other):
+    """Another die behind the first, on the same wire."""
+
+    def receive(self, timeout=20):
+        while True:
+            got = super().receive(timeout)
+            at = 16 if got[12:14] == CONTROL else 24
+            if got[:6] != LINK_MAC and struct.unpack_from("<H", got, at)[0] == self.accel:
+                return got
+
+
+@hosttest("model.g2g.wire-stranger")
+def stranger(log):
+    """A die with the key of another's binding, and the number of a QP that is another's."""
+    q, dev, other = ready(log)
+    with q:
+        mem = q.alloc(4096)
+        q.fill(mem, 64, 0x5a)
+        e = dev.export(mem, 4096, [THEIR_ID, THEIR_ID + 1])
+        other.data(tx(BIND, tag=1, payload=e.handle + struct.pack("<II", RW, 0)))
+        key = struct.unpack_from("<I", other.receive(), 8 + 14 + 16 + 24 + 8)[0]
+        other.pdu(ACK, 1, 0, 1)
+        other.expect(ACK, 0, 0, 1)
+        queues([dev])
+        a = End(dev)
+        a.init()
+        a.rtr(THEIR_ID, 5)
+
+        second = Second(other.wire, accel=THEIR_ID + 1)
+        second.image, second.mtu, second.session = other.image, other.mtu, 0x1234
+        second.their_nonce = other.their_nonce
+        dev.route({THEIR_ID: 1, second.accel: 1})
+        second.expect_hello(heard=0)
+        second.hello(serial=THEIR_SERIAL + 1)
+        second.expect_hello()
+        dev.wait_peer(second.accel)
+        protection = abi.KIWI_G2G_ST_PROTECTION
+        second.data(tx(READ, tag=1, length=8, key=key))
+        second.take_data(1, tx(READ_RSP, protection, 1))
+        second.expect(ACK, 0, 0, 1)
+        second.data(tx(WRITE, length=8, key=key, payload=bytes(8)))
+        second.take_data(1, tx(WRITE_ERR, protection, 0, 8, 0, key))
+        second.expect(ACK, 0, 0, 2)
+        assert dev.count().refused_key == 2 and q.read(mem, 64) == b"\x5a" * 64
+        recv = a.recv(a.sge(0, 8))
+        packet = bth(0x04, a.number, 0) + b"stranger"
+        second.data(tx(MESSAGE, length=len(packet), payload=packet))
+        q.until(lambda: dev.count().messages_dropped == 1, "drop")
+        assert a.idle() and a.query().rq_psn == 0
+        other.data(tx(MESSAGE, length=len(packet), payload=packet))
+        a.recv_cqe(wr_id=recv)
 
 
 @hosttest("model.g2g.msgq-turns")

@@ -477,6 +477,7 @@ def protocol(log):
                tx(MAIL, length=65, payload=bytes(72)), tx(BIND, tag=1, payload=bytes(16)),
                tx(RELEASE, key=1)[:-4] + b"\1\0\0\0", tx(ATOMIC, 1, 1, 4, 0, 1, bytes(16))]
         for n, transactions in enumerate(bad):
+            session = other.their_session
             other.pdu(DATA, 0, 0, 0, transactions)
             got = other.receive()
             assert got[12:14] == CONTROL and got[30:32] == bytes([BYE, abi.KIWI_G2G_WHY_PROTOCOL]), n
@@ -484,6 +485,7 @@ def protocol(log):
             other.quiet = False
             other.session += 1
             other.expect_hello(heard=0)
+            assert other.their_session == session % 0xffffffff + 1
             other.hello()
             other.expect_hello()
             other.quietly()

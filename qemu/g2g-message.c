@@ -134,10 +134,6 @@ static enum kiwi_status check_resolved(Msgq *s, KiwiCall *c, const MsgqQp *qp,
     return KIWI_ST_OK;
 }
 
-static void take_address(Msgq *s, MsgqQpAttr *to, const struct kiwi_qp_attr *a)
-{
-}
-
 /*
  * Packets
  */
@@ -230,7 +226,6 @@ static const MsgqOps ops = {
     .check_create = check_create,
     .check_address = check_address,
     .check_resolved = check_resolved,
-    .take_address = take_address,
     .counters = counters,
     .has_room = has_room,
     .build = build,

@@ -169,7 +169,9 @@ static void take_address(Msgq *s, MsgqQpAttr *to, const struct kiwi_qp_attr *a)
     memcpy(to->dgid, a->dgid, sizeof(to->dgid));
     to->flow_label = le32_to_cpu(a->flow_label);
     to->udp_sport = le16_to_cpu(a->udp_sport);
-    s->ops->take_address(s, to, a);
+    if (s->ops->take_address) {
+        s->ops->take_address(s, to, a);
+    }
 }
 
 #define TAKE(bit, member, value) \
@@ -234,6 +236,6 @@ enum kiwi_status msgq_modify_qp_cmd(KiwiState *k, KiwiCall *c)
         memset(&qp->attr, 0, sizeof(qp->attr));
     }
     take_attributes(s, &qp->attr, mask, &in->attr);
-    msgq_rc_modify(qp, old_state, mask);
+    msgq_rc_modify(qp, old_state);
     return KIWI_ST_OK;
 }

@@ -238,7 +238,7 @@ static void reset(MsgqQp *qp)
     queue_reset(&qp->rq);
 }
 
-void msgq_rc_modify(MsgqQp *qp, uint8_t old_state, uint32_t mask)
+void msgq_rc_modify(MsgqQp *qp, uint8_t old_state)
 {
     if (qp->state == old_state) {
         return;

@@ -143,6 +143,7 @@ typedef struct MsgqOps {
     enum kiwi_status (*check_address)(Msgq *s, KiwiCall *c, size_t offset);
     enum kiwi_status (*check_resolved)(Msgq *s, KiwiCall *c, const MsgqQp *qp,
                                        uint32_t mask);
+    /* What the address resolves to; NULL: nothing. */
     void (*take_address)(Msgq *s, MsgqQpAttr *to, const struct kiwi_qp_attr *a);
 
     /* Those of the QP's port. */
@@ -315,11 +316,11 @@ void msgq_rc_exit(Msgq *s);
 void msgq_rc_create(MsgqQp *qp);
 void msgq_rc_destroy(MsgqQp *qp);
 /*
- * The transition was validated, @qp->state and @qp->attr are the new ones,
- * @mask tells which attributes were given. To RESET: drop all work and set the
- * indices of both queues to 0 (S-21). To ERR: flush.
+ * The transition was validated, @qp->state and @qp->attr are the new ones. To
+ * RESET: drop all work and set the indices of both queues to 0 (S-21). To ERR:
+ * flush.
  */
-void msgq_rc_modify(MsgqQp *qp, uint8_t old_state, uint32_t mask);
+void msgq_rc_modify(MsgqQp *qp, uint8_t old_state);
 /* Fills in sq_psn and rq_psn as QUERY_QP reports them. */
 void msgq_rc_query(MsgqQp *qp, uint32_t *sq_psn, uint32_t *rq_psn);
 /* The producer index of the queue has been advanced. From an MMIO handler. */

@@ -177,9 +177,7 @@ void g2g_message_rx(G2gPeer *p, const uint8_t *packet, uint16_t len)
     MsgqQp *qp = NULL;
     RocePacket pkt;
 
-    if (kiwi_accepted(KIWI(s), KIWI_G2G_CAP_MSGQ) &&
-        s->image->semantics & KIWI_G2G_SEM_MESSAGE &&
-        roce_parse_packet(packet, len, &pkt)) {
+    if (roce_parse_packet(packet, len, &pkt)) {
         qp = msgq_rc_find(&s->msgq, &pkt);
     }
     if (!qp || qp_peer(qp) != p) {

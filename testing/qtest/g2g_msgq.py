@@ -306,6 +306,13 @@ def dead(_log):
         connect(half, half_b, rts=False)
         other, other_c = pair((dies[0], dies[2]))
         recv = a.recv(a.sge(0, 8))
+        # In SQD an address may be given again, but no other peer.
+        other.modify(SQD)
+        reply = other.try_modify(SQD, dgid=dgid(1))
+        assert (STATUS[reply.status], reply.err_value) == (
+            "BAD_STATE", abi.KIWI_G2G_PEER_ESTABLISHED)
+        other.modify(SQD, dgid=dgid(2), hop_limit=3)
+        other.modify(RTS)
         for die in dies:
             die.drain()
         q.qom_set("die1", "silent", True)

@@ -171,7 +171,7 @@ static void remember_error(struct kiwi_call *call, const struct kiwi_ioctl *ioct
 	};
 
 	if (!call->err.text[0])
-		kiwi_fail(&call->err, ret, 0, 0, "%s", kiwi_errno_text(ret));
+		kiwi_fail_plain(&call->err, ret);
 	last.value = call->err.value;
 	last.limit = call->err.limit;
 	scnprintf(last.text, sizeof(last.text), "%s: %s", ioctl->name, call->err.text);

@@ -4,26 +4,26 @@
 #include <linux/limits.h>
 #include <asm/byteorder.h>
 
+#include <kiwi/error.h>
 #include <kiwi/fw.h>
 #include <kiwi_abi/queues.h>
 
 #include "caps.h"
-#include "error.h"
 
 /* Inline data shares the largest WQE with its control segment and byte count. */
 #define INLINE_MAX	(KIWI_WQE_MAX_BB * KIWI_WQEBB - KIWI_WQE_SEG - sizeof(__le32))
 
 struct caps_check {
-	struct ksnic_error *err;
+	struct kiwi_error *err;
 	int ret;
 };
 
 static u64 caps_field(struct caps_check *check, const char *name, u64 value, u64 min, u64 max)
 {
 	if (!check->ret && (value < min || value > max))
-		check->ret = ksnic_fail(check->err, -EPROTO, value, value < min ? min : max,
-					"device reports %s %llu, allowed are %llu to %llu", name,
-					value, min, max);
+		check->ret = kiwi_fail(check->err, -EPROTO, value, value < min ? min : max,
+				       "device reports %s %llu, allowed are %llu to %llu", name,
+				       value, min, max);
 	return value;
 }
 
@@ -36,7 +36,7 @@ static u64 caps_field(struct caps_check *check, const char *name, u64 value, u64
  * Return: 0, or -EPROTO when a field is outside of what the ABI allows
  */
 int ksnic_caps_parse(const struct kiwi_snic_caps *wire, struct ksnic_caps *caps,
-		     struct ksnic_error *err)
+		     struct kiwi_error *err)
 {
 	struct caps_check c = { .err = err };
 
@@ -85,11 +85,11 @@ int ksnic_caps_parse(const struct kiwi_snic_caps *wire, struct ksnic_caps *caps,
  *
  * Return: 0 or -EOPNOTSUPP
  */
-int ksnic_need_gpu_queues(struct kiwi_fw *fw, const char *what, struct ksnic_error *err)
+int ksnic_need_gpu_queues(struct kiwi_fw *fw, const char *what, struct kiwi_error *err)
 {
 	if (kiwi_fw_identity(fw)->caps & KIWI_SNIC_CAP_GPU_QUEUES)
 		return 0;
-	return ksnic_fail(err, -EOPNOTSUPP, 0, 0,
-			  "%s: the firmware does not offer queues for GPU code (caps/gpu_queues is 0)",
-			  what);
+	return kiwi_fail(err, -EOPNOTSUPP, 0, 0,
+			 "%s: the firmware does not offer queues for GPU code (caps/gpu_queues is 0)",
+			 what);
 }

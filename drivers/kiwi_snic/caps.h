@@ -8,7 +8,7 @@
 #include <kiwi_abi/snic.h>
 
 struct kiwi_fw;
-struct ksnic_error;
+struct kiwi_error;
 
 /*
  * struct ksnic_caps - struct kiwi_snic_caps, in host order and known to be sane
@@ -37,7 +37,7 @@ struct ksnic_caps {
 };
 
 int ksnic_caps_parse(const struct kiwi_snic_caps *wire, struct ksnic_caps *caps,
-		     struct ksnic_error *err);
-int ksnic_need_gpu_queues(struct kiwi_fw *fw, const char *what, struct ksnic_error *err);
+		     struct kiwi_error *err);
+int ksnic_need_gpu_queues(struct kiwi_fw *fw, const char *what, struct kiwi_error *err);
 
 #endif /* KSNIC_CAPS_H */

@@ -7,11 +7,10 @@
 #include <kiwi_abi/queues.h>
 #include <uapi/kiwi/snic.h>
 
-#include "error.h"
 #include "ksnic.h"
 #include "object.h"
 
-static int cq_destroy(struct ksnic_obj *obj, struct ksnic_error *err)
+static int cq_destroy(struct ksnic_obj *obj, struct kiwi_error *err)
 {
 	struct ksnic_cq *cq = container_of(obj, struct ksnic_cq, obj);
 
@@ -62,37 +61,37 @@ struct ksnic_cq *ksnic_cq_new(struct ksnic_owner *owner, u64 user_data)
 	return cq;
 }
 
-static int cq_check_flags(const struct ksnic *ks, u32 flags, struct ksnic_error *err)
+static int cq_check_flags(const struct ksnic *ks, u32 flags, struct kiwi_error *err)
 {
 	if ((flags & KIWI_CQ_COLLAPSED) && !(flags & KIWI_CQ_OVERRUN_IGNORE))
-		return ksnic_fail(err, -EINVAL, flags, 0,
-				  "flags %#x: KIWI_CQ_COLLAPSED needs KIWI_CQ_OVERRUN_IGNORE",
-				  flags);
+		return kiwi_fail(err, -EINVAL, flags, 0,
+				 "flags %#x: KIWI_CQ_COLLAPSED needs KIWI_CQ_OVERRUN_IGNORE",
+				 flags);
 	return flags ? ksnic_need_gpu_queues(ks->fw, "KIWI_CQ_OVERRUN_IGNORE", err) : 0;
 }
 
-static int cq_check_log2(const struct ksnic *ks, u32 flags, u32 log2, struct ksnic_error *err)
+static int cq_check_log2(const struct ksnic *ks, u32 flags, u32 log2, struct kiwi_error *err)
 {
 	if (flags & KIWI_CQ_COLLAPSED)
-		return log2 ? ksnic_fail(err, -EINVAL, log2, 0,
-					 "log2 %u: a collapsed CQ has one entry, so 0", log2) : 0;
+		return log2 ? kiwi_fail(err, -EINVAL, log2, 0,
+					"log2 %u: a collapsed CQ has one entry, so 0", log2) : 0;
 	if (log2 < 1 || log2 > ks->caps.cq_log2_max)
-		return ksnic_fail(err, -EINVAL, log2, ks->caps.cq_log2_max,
-				  "log2 %u is not in 1..%llu (cq_log2_max)", log2,
-				  ks->caps.cq_log2_max);
+		return kiwi_fail(err, -EINVAL, log2, ks->caps.cq_log2_max,
+				 "log2 %u is not in 1..%llu (cq_log2_max)", log2,
+				 ks->caps.cq_log2_max);
 	return 0;
 }
 
-static int cq_check_no_index(u64 ring, u64 length, u64 ci_offset, struct ksnic_error *err)
+static int cq_check_no_index(u64 ring, u64 length, u64 ci_offset, struct kiwi_error *err)
 {
 	if (ci_offset)
-		return ksnic_fail(err, -EINVAL, ci_offset, 0,
-				  "ci_offset %llu: with KIWI_CQ_OVERRUN_IGNORE there is none, so 0",
-				  ci_offset);
+		return kiwi_fail(err, -EINVAL, ci_offset, 0,
+				 "ci_offset %llu: with KIWI_CQ_OVERRUN_IGNORE there is none, so 0",
+				 ci_offset);
 	if (length < ring)
-		return ksnic_fail(err, -EINVAL, length, ring,
-				  "mem.length %llu is too short for the entries, %llu", length,
-				  ring);
+		return kiwi_fail(err, -EINVAL, length, ring,
+				 "mem.length %llu is too short for the entries, %llu", length,
+				 ring);
 	return 0;
 }
 
@@ -108,7 +107,7 @@ static int cq_check_no_index(u64 ring, u64 length, u64 ci_offset, struct ksnic_e
  * Return: 0, -EINVAL or -EOPNOTSUPP
  */
 int ksnic_cq_check(const struct ksnic *ks, u32 flags, u32 log2, u64 length, u64 ci_offset,
-		   struct ksnic_error *err)
+		   struct kiwi_error *err)
 {
 	u64 ring;
 	int ret;
@@ -122,14 +121,14 @@ int ksnic_cq_check(const struct ksnic *ks, u32 flags, u32 log2, u64 length, u64 
 	if (flags & KIWI_CQ_OVERRUN_IGNORE)
 		return cq_check_no_index(ring, length, ci_offset, err);
 	if (length < ring + sizeof(struct kiwi_cq_ci))
-		return ksnic_fail(err, -EINVAL, length, ring + sizeof(struct kiwi_cq_ci),
-				  "mem.length %llu is too short for 2^%u entries and the consumer index, %llu",
-				  length, log2, ring + sizeof(struct kiwi_cq_ci));
+		return kiwi_fail(err, -EINVAL, length, ring + sizeof(struct kiwi_cq_ci),
+				 "mem.length %llu is too short for 2^%u entries and the consumer index, %llu",
+				 length, log2, ring + sizeof(struct kiwi_cq_ci));
 	if (ci_offset < ring || ci_offset > length - sizeof(struct kiwi_cq_ci) ||
 	    !IS_ALIGNED(ci_offset, __alignof__(u64)))
-		return ksnic_fail(err, -EINVAL, ci_offset, length - sizeof(struct kiwi_cq_ci),
-				  "ci_offset %llu is not a multiple of 8 in %llu..%llu", ci_offset,
-				  ring, length - sizeof(struct kiwi_cq_ci));
+		return kiwi_fail(err, -EINVAL, ci_offset, length - sizeof(struct kiwi_cq_ci),
+				 "ci_offset %llu is not a multiple of 8 in %llu..%llu", ci_offset,
+				 ring, length - sizeof(struct kiwi_cq_ci));
 	return 0;
 }
 
@@ -148,7 +147,7 @@ static void cq_completion(struct kiwi_fw_comp *comp)
 	ksnic_cq_signal(container_of(comp, struct ksnic_cq, comp));
 }
 
-static int cq_connect(struct ksnic_cq *cq, struct ksnic_error *err)
+static int cq_connect(struct ksnic_cq *cq, struct kiwi_error *err)
 {
 	struct ksnic *ks = cq->obj.ks;
 	int ret;
@@ -161,7 +160,7 @@ static int cq_connect(struct ksnic_cq *cq, struct ksnic_error *err)
 	if (!ret)
 		return 0;
 	cq->comp.fn = NULL;
-	return ksnic_fail(err, ret, 0, 0, "%s", ksnic_errno_text(ret));
+	return kiwi_fail_plain(err, ret);
 }
 
 /**
@@ -171,7 +170,7 @@ static int cq_connect(struct ksnic_cq *cq, struct ksnic_error *err)
  *
  * Return: 0 or negative errno
  */
-int ksnic_cq_create(struct ksnic_cq *cq, struct ksnic_error *err)
+int ksnic_cq_create(struct ksnic_cq *cq, struct kiwi_error *err)
 {
 	struct ksnic_obj *obj = &cq->obj;
 	struct kiwi_fw *fw = obj->ks->fw;

@@ -165,7 +165,7 @@ static struct dma_buf *db_buf_new(const struct ksnic_db *db)
  * destroyed, -ENOMEM, -EMFILE or -ENFILE
  */
 struct dma_buf *ksnic_db_export(struct ksnic_file *file, struct ksnic_db *db,
-				struct ksnic_error *err)
+				struct kiwi_error *err)
 {
 	struct dma_buf *dmabuf;
 
@@ -177,8 +177,8 @@ struct dma_buf *ksnic_db_export(struct ksnic_file *file, struct ksnic_db *db,
 	if (!db->dmabuf) {
 		dmabuf = db_buf_new(db);
 		if (IS_ERR(dmabuf)) {
-			ksnic_fail(err, PTR_ERR(dmabuf), 0, 0, "DMA-buf: %s",
-				   ksnic_errno_text(PTR_ERR(dmabuf)));
+			kiwi_fail(err, PTR_ERR(dmabuf), 0, 0, "DMA-buf: %s",
+				  kiwi_errno_text(PTR_ERR(dmabuf)));
 			goto unlock;
 		}
 		db->dmabuf = dmabuf;

@@ -4,11 +4,10 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 
-#include "error.h"
 #include "ksnic.h"
 #include "object.h"
 
-static int db_destroy(struct ksnic_obj *obj, struct ksnic_error *err)
+static int db_destroy(struct ksnic_obj *obj, struct kiwi_error *err)
 {
 	struct ksnic_db *db = container_of(obj, struct ksnic_db, obj);
 	struct kiwi_fw *fw = obj->ks->fw;
@@ -16,8 +15,8 @@ static int db_destroy(struct ksnic_obj *obj, struct ksnic_error *err)
 
 	ret = kiwi_fw_db_close(fw, &db->page);
 	if (ret) {
-		ksnic_fail(err, ret, db->page.index, 0, "doorbell page %u could not be closed",
-			   db->page.index);
+		kiwi_fail(err, ret, db->page.index, 0, "doorbell page %u could not be closed",
+			  db->page.index);
 		err->refused = kiwi_fw_is_up(fw);
 	}
 	return ret;
@@ -59,17 +58,17 @@ struct ksnic_db *ksnic_db_new(struct ksnic_owner *owner)
 	return ksnic_obj_new(owner, &ksnic_db_ops, sizeof(struct ksnic_db), 0);
 }
 
-int ksnic_db_create(struct ksnic_db *db, struct ksnic_error *err)
+int ksnic_db_create(struct ksnic_db *db, struct kiwi_error *err)
 {
 	struct kiwi_fw_err why = { };
 	int ret;
 
 	ret = kiwi_fw_db_open(db->obj.ks->fw, &db->page, &why);
 	if (ret)
-		return ksnic_fail(err, ret, why.value, why.limit, "OPEN_DB_PAGE: %s",
-				  why.status ? kiwi_fw_status_str(why.status) :
-				  ret == -ENOSPC ? "all doorbell pages are in use" :
-				  ksnic_errno_text(ret));
+		return kiwi_fail(err, ret, why.value, why.limit, "OPEN_DB_PAGE: %s",
+				 why.status ? kiwi_fw_status_str(why.status) :
+				 ret == -ENOSPC ? "all doorbell pages are in use" :
+				 kiwi_errno_text(ret));
 	db->obj.live = true;
 	return ksnic_route_add(db->obj.ks, &db->obj.ks->dbs, db->page.index, &db->obj, err);
 }

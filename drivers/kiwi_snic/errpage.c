@@ -3,10 +3,10 @@
 #include <linux/lockdep.h>
 #include <linux/slab.h>
 
+#include <kiwi/error.h>
 #include <kiwi/fw.h>
 
 #include "errpage.h"
-#include "error.h"
 
 static_assert(sizeof(struct kiwi_error_page) == KIWI_ERROR_PAGE_BYTES);
 
@@ -31,15 +31,15 @@ struct ksnic_errpage *ksnic_errpage_new(void)
  *
  * Return: 0, -EOPNOTSUPP or -ENOMEM
  */
-int ksnic_errpage_map(struct ksnic_errpage *ep, struct ksnic_error *err)
+int ksnic_errpage_map(struct ksnic_errpage *ep, struct kiwi_error *err)
 {
 	int ret;
 
 	ret = kiwi_fw_mem_vmap(ep->mem, &ep->map);
 	if (ret)
-		return ksnic_fail(err, ret, 0, 0, "mem: %s", ret == -EOPNOTSUPP ?
-				  "the exporter does not let the CPU map it (vmap)" :
-				  ksnic_errno_text(ret));
+		return kiwi_fail(err, ret, 0, 0, "mem: %s", ret == -EOPNOTSUPP ?
+				 "the exporter does not let the CPU map it (vmap)" :
+				 kiwi_errno_text(ret));
 	spin_lock(&ep->lock);
 	if (!ep->revoked)
 		iosys_map_memset(&ep->map, 0, 0, KIWI_ERROR_PAGE_BYTES);

@@ -16,7 +16,7 @@
 
 struct kiwi_fw_dmabuf_ops;
 struct kiwi_fw_mem;
-struct ksnic_error;
+struct kiwi_error;
 
 /**
  * struct ksnic_errpage - an error page
@@ -45,7 +45,7 @@ struct ksnic_errpage {
 extern const struct kiwi_fw_dmabuf_ops ksnic_errpage_mem_ops;
 
 struct ksnic_errpage *ksnic_errpage_new(void);
-int ksnic_errpage_map(struct ksnic_errpage *ep, struct ksnic_error *err);
+int ksnic_errpage_map(struct ksnic_errpage *ep, struct kiwi_error *err);
 void ksnic_errpage_free(struct ksnic_errpage *ep);
 
 void ksnic_errpage_device(struct ksnic_errpage *ep, u32 value);

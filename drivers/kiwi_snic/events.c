@@ -6,7 +6,6 @@
 
 #include <kiwi/fw.h>
 
-#include "error.h"
 #include "events.h"
 #include "ksnic.h"
 #include "object.h"
@@ -100,7 +99,7 @@ bool ksnic_events_pending(struct ksnic_event_queue *q)
  * Return: 0 or negative errno
  */
 int ksnic_route_add(struct ksnic *ks, struct xarray *routes, u32 number, struct ksnic_obj *obj,
-		    struct ksnic_error *err)
+		    struct kiwi_error *err)
 {
 	struct ksnic_obj *old;
 	bool ending;
@@ -120,11 +119,11 @@ int ksnic_route_add(struct ksnic *ks, struct xarray *routes, u32 number, struct 
 	}
 	if (ret == -EBUSY) {
 		kiwi_fw_fail(ks->fw, KIWI_RESET_PROTOCOL);
-		return ksnic_fail(err, -EPROTO, number, 0,
-				  "the firmware gave number %u to two %ss", number,
-				  obj->ops->name);
+		return kiwi_fail(err, -EPROTO, number, 0,
+				 "the firmware gave number %u to two %ss", number,
+				 obj->ops->name);
 	}
-	return ret ? ksnic_fail(err, ret, 0, 0, "%s", ksnic_errno_text(ret)) : 0;
+	return ret ? kiwi_fail_plain(err, ret) : 0;
 }
 
 /**

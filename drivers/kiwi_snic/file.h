@@ -12,7 +12,6 @@
 #include <uapi/kiwi/snic.h>
 
 #include "errpage.h"
-#include "error.h"
 #include "events.h"
 #include "object.h"
 
@@ -60,7 +59,7 @@ long ksnic_ioctl(struct file *filp, unsigned int nr, unsigned long arg);
 
 /* db_dmabuf.c */
 struct dma_buf *ksnic_db_export(struct ksnic_file *file, struct ksnic_db *db,
-				struct ksnic_error *err);
+				struct kiwi_error *err);
 void ksnic_db_revoke(struct ksnic_file *file, struct ksnic_db *db);
 
 /* mmap.c */

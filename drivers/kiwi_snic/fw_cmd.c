@@ -6,7 +6,6 @@
 
 #include <kiwi/fw.h>
 
-#include "error.h"
 #include "fw_cmd.h"
 
 struct cmd_field {
@@ -194,7 +193,7 @@ static const struct cmd query_qp =
 static const struct cmd destroy_qp = SNIC_NAMING_CMD(DESTROY_QP);
 
 static void cmd_refused(const struct cmd *cmd, int ret, const struct kiwi_fw_err *why,
-			struct ksnic_error *err)
+			struct kiwi_error *err)
 {
 	const char *status = kiwi_fw_status_str(why->status);
 	const struct cmd_field *f = cmd->fields;
@@ -202,14 +201,14 @@ static void cmd_refused(const struct cmd *cmd, int ret, const struct kiwi_fw_err
 	while (f && f->name && f->offset != why->field)
 		f++;
 	if (!f || !f->name)
-		ksnic_fail(err, ret, why->value, why->limit, "%s refused: %s", cmd->name, status);
+		kiwi_fail(err, ret, why->value, why->limit, "%s refused: %s", cmd->name, status);
 	else if (!why->limit)
-		ksnic_fail(err, ret, why->value, 0, "%s refused: %s: %s %llu", cmd->name, status,
-			   f->name, why->value);
+		kiwi_fail(err, ret, why->value, 0, "%s refused: %s: %s %llu", cmd->name, status,
+			  f->name, why->value);
 	else
-		ksnic_fail(err, ret, why->value, why->limit,
-			   "%s refused: %s: %s %llu, limit %llu", cmd->name, status, f->name,
-			   why->value, why->limit);
+		kiwi_fail(err, ret, why->value, why->limit,
+			  "%s refused: %s: %s %llu, limit %llu", cmd->name, status, f->name,
+			  why->value, why->limit);
 }
 
 /* What kiwi_fw_exec() returns when the device is down and no longer reaches memory. */
@@ -219,18 +218,18 @@ static bool device_is_down(int ret)
 }
 
 static int cmd_failed(const struct cmd *cmd, int ret, const struct kiwi_fw_err *why,
-		      struct ksnic_error *err)
+		      struct kiwi_error *err)
 {
 	if (why->status != KIWI_ST_OK)
 		cmd_refused(cmd, ret, why, err);
 	else
-		ksnic_fail(err, ret, 0, 0, "%s: %s", cmd->name, ksnic_errno_text(ret));
+		kiwi_fail(err, ret, 0, 0, "%s: %s", cmd->name, kiwi_errno_text(ret));
 	err->refused = !device_is_down(ret);
 	return ret;
 }
 
 static int cmd_exec(struct kiwi_fw *fw, const struct cmd *cmd, const void *in, void *out,
-		    struct ksnic_error *err)
+		    struct kiwi_error *err)
 {
 	struct kiwi_fw_err why;
 	int ret;
@@ -240,7 +239,7 @@ static int cmd_exec(struct kiwi_fw *fw, const struct cmd *cmd, const void *in, v
 }
 
 static int cmd_exec_id(struct kiwi_fw *fw, const struct cmd *cmd, u32 id, void *out,
-		       struct ksnic_error *err)
+		       struct kiwi_error *err)
 {
 	struct kiwi_cmd_id in = { .id = cpu_to_le32(id) };
 
@@ -248,10 +247,10 @@ static int cmd_exec_id(struct kiwi_fw *fw, const struct cmd *cmd, u32 id, void *
 }
 
 static int bad_reply(const struct cmd *cmd, const char *field, u64 value,
-		     struct ksnic_error *err)
+		     struct kiwi_error *err)
 {
-	return ksnic_fail(err, -EPROTO, value, 0, "%s: the firmware replied with %s %llu",
-			  cmd->name, field, value);
+	return kiwi_fail(err, -EPROTO, value, 0, "%s: the firmware replied with %s %llu",
+			 cmd->name, field, value);
 }
 
 static bool number_ok(u32 number)
@@ -264,13 +263,13 @@ static bool number_ok(u32 number)
  * that came with it: only a reset ends that.
  */
 static int bad_number(struct kiwi_fw *fw, const struct cmd *cmd, const char *field, u32 number,
-		      struct ksnic_error *err)
+		      struct kiwi_error *err)
 {
 	kiwi_fw_fail(fw, KIWI_RESET_PROTOCOL);
 	return bad_reply(cmd, field, number, err);
 }
 
-int ksnic_cmd_query_caps(struct kiwi_fw *fw, struct ksnic_caps *caps, struct ksnic_error *err)
+int ksnic_cmd_query_caps(struct kiwi_fw *fw, struct ksnic_caps *caps, struct kiwi_error *err)
 {
 	struct kiwi_snic_caps out;
 	int ret;
@@ -280,7 +279,7 @@ int ksnic_cmd_query_caps(struct kiwi_fw *fw, struct ksnic_caps *caps, struct ksn
 }
 
 int ksnic_cmd_query_port(struct kiwi_fw *fw, u32 port, struct ksnic_port_info *info,
-			 struct ksnic_error *err)
+			 struct kiwi_error *err)
 {
 	struct kiwi_snic_port out;
 	int ret;
@@ -309,7 +308,7 @@ int ksnic_cmd_query_port(struct kiwi_fw *fw, u32 port, struct ksnic_port_info *i
 }
 
 int ksnic_cmd_set_port(struct kiwi_fw *fw, u32 port, u8 enabled, u8 mtu,
-		       struct ksnic_error *err)
+		       struct kiwi_error *err)
 {
 	struct kiwi_snic_set_port_in in = {
 		.port = cpu_to_le32(port),
@@ -321,7 +320,7 @@ int ksnic_cmd_set_port(struct kiwi_fw *fw, u32 port, u8 enabled, u8 mtu,
 }
 
 int ksnic_cmd_set_gid(struct kiwi_fw *fw, u32 port, u8 index, u8 type, const u8 gid[16],
-		      struct ksnic_error *err)
+		      struct kiwi_error *err)
 {
 	struct kiwi_snic_set_gid_in in = {
 		.port = cpu_to_le32(port),
@@ -335,12 +334,12 @@ int ksnic_cmd_set_gid(struct kiwi_fw *fw, u32 port, u8 index, u8 type, const u8 
 
 int ksnic_cmd_query_port_counters(struct kiwi_fw *fw, u32 port,
 				  struct kiwi_snic_port_counters *counters,
-				  struct ksnic_error *err)
+				  struct kiwi_error *err)
 {
 	return cmd_exec_id(fw, &query_port_counters, port, counters, err);
 }
 
-int ksnic_cmd_alloc_pd(struct kiwi_fw *fw, u32 *pdn, struct ksnic_error *err)
+int ksnic_cmd_alloc_pd(struct kiwi_fw *fw, u32 *pdn, struct kiwi_error *err)
 {
 	struct kiwi_cmd_id out;
 	u32 number;
@@ -356,13 +355,13 @@ int ksnic_cmd_alloc_pd(struct kiwi_fw *fw, u32 *pdn, struct ksnic_error *err)
 	return 0;
 }
 
-int ksnic_cmd_dealloc_pd(struct kiwi_fw *fw, u32 pdn, struct ksnic_error *err)
+int ksnic_cmd_dealloc_pd(struct kiwi_fw *fw, u32 pdn, struct kiwi_error *err)
 {
 	return cmd_exec_id(fw, &dealloc_pd, pdn, NULL, err);
 }
 
 int ksnic_cmd_reg_mr(struct kiwi_fw *fw, u32 pdn, u32 access, u64 iova, u64 length,
-		     const struct kiwi_pbl *pbl, u32 *key, struct ksnic_error *err)
+		     const struct kiwi_pbl *pbl, u32 *key, struct kiwi_error *err)
 {
 	struct kiwi_snic_reg_mr_in in = {
 		.pdn = cpu_to_le32(pdn),
@@ -383,18 +382,18 @@ int ksnic_cmd_reg_mr(struct kiwi_fw *fw, u32 pdn, u32 access, u64 iova, u64 leng
 	return 0;
 }
 
-int ksnic_cmd_dereg_mr(struct kiwi_fw *fw, u32 key, struct ksnic_error *err)
+int ksnic_cmd_dereg_mr(struct kiwi_fw *fw, u32 key, struct kiwi_error *err)
 {
 	return cmd_exec_id(fw, &dereg_mr, key, NULL, err);
 }
 
-int ksnic_cmd_hold_mr(struct kiwi_fw *fw, u32 key, struct ksnic_error *err)
+int ksnic_cmd_hold_mr(struct kiwi_fw *fw, u32 key, struct kiwi_error *err)
 {
 	return cmd_exec_id(fw, &hold_mr, key, NULL, err);
 }
 
 int ksnic_cmd_resume_mr(struct kiwi_fw *fw, u32 key, const struct kiwi_pbl *pbl,
-			struct ksnic_error *err)
+			struct kiwi_error *err)
 {
 	struct kiwi_snic_resume_mr_in in = {
 		.key = cpu_to_le32(key),
@@ -406,7 +405,7 @@ int ksnic_cmd_resume_mr(struct kiwi_fw *fw, u32 key, const struct kiwi_pbl *pbl,
 
 static int cmd_create_queue(struct kiwi_fw *fw, const struct cmd *cmd, const void *in,
 			    u32 min, u32 max, struct ksnic_queue_id *id,
-			    struct ksnic_error *err)
+			    struct kiwi_error *err)
 {
 	struct kiwi_snic_queue_out out;
 	u32 number;
@@ -424,7 +423,7 @@ static int cmd_create_queue(struct kiwi_fw *fw, const struct cmd *cmd, const voi
 }
 
 int ksnic_cmd_create_cq(struct kiwi_fw *fw, const struct ksnic_cq_params *params,
-			struct ksnic_queue_id *id, struct ksnic_error *err)
+			struct ksnic_queue_id *id, struct kiwi_error *err)
 {
 	struct kiwi_snic_create_cq_in in = {
 		.pbl = *params->pbl,
@@ -439,13 +438,13 @@ int ksnic_cmd_create_cq(struct kiwi_fw *fw, const struct ksnic_cq_params *params
 	return cmd_create_queue(fw, &create_cq, &in, 1, KIWI_SNIC_NUMBER_MAX, id, err);
 }
 
-int ksnic_cmd_destroy_cq(struct kiwi_fw *fw, u32 cqn, struct ksnic_error *err)
+int ksnic_cmd_destroy_cq(struct kiwi_fw *fw, u32 cqn, struct kiwi_error *err)
 {
 	return cmd_exec_id(fw, &destroy_cq, cqn, NULL, err);
 }
 
 int ksnic_cmd_create_qp(struct kiwi_fw *fw, const struct ksnic_qp_params *params,
-			struct ksnic_queue_id *id, struct ksnic_error *err)
+			struct ksnic_queue_id *id, struct kiwi_error *err)
 {
 	struct kiwi_snic_create_qp_in in = {
 		.pdn = cpu_to_le32(params->pdn),
@@ -469,7 +468,7 @@ int ksnic_cmd_create_qp(struct kiwi_fw *fw, const struct ksnic_qp_params *params
 }
 
 int ksnic_cmd_modify_qp(struct kiwi_fw *fw, u32 qpn, u32 mask, const struct kiwi_qp_attr *attr,
-			struct ksnic_error *err)
+			struct kiwi_error *err)
 {
 	struct kiwi_snic_modify_qp_in in = {
 		.qpn = cpu_to_le32(qpn),
@@ -480,7 +479,7 @@ int ksnic_cmd_modify_qp(struct kiwi_fw *fw, u32 qpn, u32 mask, const struct kiwi
 	return cmd_exec(fw, &modify_qp, &in, NULL, err);
 }
 
-static int query_qp_check(const struct kiwi_qp_attr *a, struct ksnic_error *err)
+static int query_qp_check(const struct kiwi_qp_attr *a, struct kiwi_error *err)
 {
 	const struct {
 		const char *name;
@@ -510,7 +509,7 @@ static int query_qp_check(const struct kiwi_qp_attr *a, struct ksnic_error *err)
 }
 
 int ksnic_cmd_query_qp(struct kiwi_fw *fw, u32 qpn, struct kiwi_qp_attr *attr,
-		       struct ksnic_error *err)
+		       struct kiwi_error *err)
 {
 	int ret;
 
@@ -518,7 +517,7 @@ int ksnic_cmd_query_qp(struct kiwi_fw *fw, u32 qpn, struct kiwi_qp_attr *attr,
 	return ret ?: query_qp_check(attr, err);
 }
 
-int ksnic_cmd_destroy_qp(struct kiwi_fw *fw, u32 qpn, struct ksnic_error *err)
+int ksnic_cmd_destroy_qp(struct kiwi_fw *fw, u32 qpn, struct kiwi_error *err)
 {
 	return cmd_exec_id(fw, &destroy_qp, qpn, NULL, err);
 }

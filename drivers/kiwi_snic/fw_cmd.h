@@ -11,12 +11,12 @@
 #include <linux/if_ether.h>
 #include <linux/types.h>
 
+#include <kiwi/error.h>
 #include <kiwi_abi/snic.h>
 
 #include "caps.h"
 
 struct kiwi_fw;
-struct ksnic_error;
 
 /*
  * struct ksnic_port_info - struct kiwi_snic_port in host order
@@ -38,27 +38,27 @@ struct ksnic_queue_id {
 	u16 epoch;
 };
 
-int ksnic_cmd_query_caps(struct kiwi_fw *fw, struct ksnic_caps *caps, struct ksnic_error *err);
+int ksnic_cmd_query_caps(struct kiwi_fw *fw, struct ksnic_caps *caps, struct kiwi_error *err);
 
 int ksnic_cmd_query_port(struct kiwi_fw *fw, u32 port, struct ksnic_port_info *info,
-			 struct ksnic_error *err);
+			 struct kiwi_error *err);
 int ksnic_cmd_set_port(struct kiwi_fw *fw, u32 port, u8 enabled, u8 mtu,
-		       struct ksnic_error *err);
+		       struct kiwi_error *err);
 int ksnic_cmd_set_gid(struct kiwi_fw *fw, u32 port, u8 index, u8 type, const u8 gid[16],
-		      struct ksnic_error *err);
+		      struct kiwi_error *err);
 int ksnic_cmd_query_port_counters(struct kiwi_fw *fw, u32 port,
 				  struct kiwi_snic_port_counters *counters,
-				  struct ksnic_error *err);
+				  struct kiwi_error *err);
 
-int ksnic_cmd_alloc_pd(struct kiwi_fw *fw, u32 *pdn, struct ksnic_error *err);
-int ksnic_cmd_dealloc_pd(struct kiwi_fw *fw, u32 pdn, struct ksnic_error *err);
+int ksnic_cmd_alloc_pd(struct kiwi_fw *fw, u32 *pdn, struct kiwi_error *err);
+int ksnic_cmd_dealloc_pd(struct kiwi_fw *fw, u32 pdn, struct kiwi_error *err);
 
 int ksnic_cmd_reg_mr(struct kiwi_fw *fw, u32 pdn, u32 access, u64 iova, u64 length,
-		     const struct kiwi_pbl *pbl, u32 *key, struct ksnic_error *err);
-int ksnic_cmd_dereg_mr(struct kiwi_fw *fw, u32 key, struct ksnic_error *err);
-int ksnic_cmd_hold_mr(struct kiwi_fw *fw, u32 key, struct ksnic_error *err);
+		     const struct kiwi_pbl *pbl, u32 *key, struct kiwi_error *err);
+int ksnic_cmd_dereg_mr(struct kiwi_fw *fw, u32 key, struct kiwi_error *err);
+int ksnic_cmd_hold_mr(struct kiwi_fw *fw, u32 key, struct kiwi_error *err);
 int ksnic_cmd_resume_mr(struct kiwi_fw *fw, u32 key, const struct kiwi_pbl *pbl,
-			struct ksnic_error *err);
+			struct kiwi_error *err);
 
 /*
  * struct ksnic_cq_params - struct kiwi_snic_create_cq_in in host order
@@ -74,8 +74,8 @@ struct ksnic_cq_params {
 };
 
 int ksnic_cmd_create_cq(struct kiwi_fw *fw, const struct ksnic_cq_params *params,
-			struct ksnic_queue_id *id, struct ksnic_error *err);
-int ksnic_cmd_destroy_cq(struct kiwi_fw *fw, u32 cqn, struct ksnic_error *err);
+			struct ksnic_queue_id *id, struct kiwi_error *err);
+int ksnic_cmd_destroy_cq(struct kiwi_fw *fw, u32 cqn, struct kiwi_error *err);
 
 /*
  * struct ksnic_qp_params - struct kiwi_snic_create_qp_in in host order
@@ -96,11 +96,11 @@ struct ksnic_qp_params {
 };
 
 int ksnic_cmd_create_qp(struct kiwi_fw *fw, const struct ksnic_qp_params *params,
-			struct ksnic_queue_id *id, struct ksnic_error *err);
+			struct ksnic_queue_id *id, struct kiwi_error *err);
 int ksnic_cmd_modify_qp(struct kiwi_fw *fw, u32 qpn, u32 mask, const struct kiwi_qp_attr *attr,
-			struct ksnic_error *err);
+			struct kiwi_error *err);
 int ksnic_cmd_query_qp(struct kiwi_fw *fw, u32 qpn, struct kiwi_qp_attr *attr,
-		       struct ksnic_error *err);
-int ksnic_cmd_destroy_qp(struct kiwi_fw *fw, u32 qpn, struct ksnic_error *err);
+		       struct kiwi_error *err);
+int ksnic_cmd_destroy_qp(struct kiwi_fw *fw, u32 qpn, struct kiwi_error *err);
 
 #endif /* KSNIC_FW_CMD_H */

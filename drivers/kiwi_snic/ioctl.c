@@ -47,7 +47,7 @@ union ioctl_data {
 
 int ksnic_reserved_set(struct ksnic_call *call)
 {
-	return ksnic_fail(&call->err, -EINVAL, 0, 0, "a reserved field is not zero");
+	return kiwi_fail(&call->err, -EINVAL, 0, 0, "a reserved field is not zero");
 }
 
 static int query_device(struct ksnic_call *call, void *data)
@@ -261,21 +261,21 @@ static int get_data(struct ksnic_call *call, const struct ioctl_rules *ioctl,
 	if (get_user(*size, &user->size))
 		return -EFAULT;
 	if (*size < ioctl->min_size)
-		return ksnic_fail(&call->err, -EINVAL, *size, ioctl->min_size,
-				  "size %u is below %u", *size, ioctl->min_size);
+		return kiwi_fail(&call->err, -EINVAL, *size, ioctl->min_size,
+				 "size %u is below %u", *size, ioctl->min_size);
 	if (*size > SIZE_LIMIT)
-		return ksnic_fail(&call->err, -E2BIG, *size, SIZE_LIMIT, "size %u is above %u",
-				  *size, SIZE_LIMIT);
+		return kiwi_fail(&call->err, -E2BIG, *size, SIZE_LIMIT, "size %u is above %u",
+				 *size, SIZE_LIMIT);
 	ret = copy_struct_from_user(data, ioctl->size, user, *size);
 	if (ret == -E2BIG)
-		return ksnic_fail(&call->err, ret, *size, ioctl->size,
-				  "size %u: the kernel knows %u bytes, and the rest is not zero",
-				  *size, ioctl->size);
+		return kiwi_fail(&call->err, ret, *size, ioctl->size,
+				 "size %u: the kernel knows %u bytes, and the rest is not zero",
+				 *size, ioctl->size);
 	if (ret)
 		return ret;
 	if (data->head.flags & ~ioctl->flags)
-		return ksnic_fail(&call->err, -EINVAL, data->head.flags, ioctl->flags,
-				  "flags %#x, known are %#x", data->head.flags, ioctl->flags);
+		return kiwi_fail(&call->err, -EINVAL, data->head.flags, ioctl->flags,
+				 "flags %#x, known are %#x", data->head.flags, ioctl->flags);
 	return 0;
 }
 
@@ -325,7 +325,7 @@ static int run(struct ksnic_call *call, const struct ioctl_rules *ioctl,
 	if (ret)
 		return ret;
 	if ((ioctl->rules & IOCTL_ADMIN) && !capable(CAP_NET_ADMIN))
-		return ksnic_fail(&call->err, -EPERM, 0, 0, "needs CAP_NET_ADMIN");
+		return kiwi_fail(&call->err, -EPERM, 0, 0, "needs CAP_NET_ADMIN");
 	if (ioctl->rules & IOCTL_NO_DEVICE)
 		return run_inside(call, ioctl, user, size, &data);
 
@@ -346,7 +346,7 @@ static void remember_error(struct ksnic_call *call, const struct ioctl_rules *io
 	};
 
 	if (!call->err.text[0])
-		ksnic_fail(&call->err, ret, 0, 0, "%s", ksnic_errno_text(ret));
+		kiwi_fail_plain(&call->err, ret);
 	last.value = call->err.value;
 	last.limit = call->err.limit;
 	scnprintf(last.text, sizeof(last.text), "%s: %s", ioctl->name, call->err.text);

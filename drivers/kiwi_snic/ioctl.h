@@ -3,7 +3,8 @@
 #ifndef KSNIC_IOCTL_H
 #define KSNIC_IOCTL_H
 
-#include "error.h"
+#include <kiwi/error.h>
+
 
 struct file;
 struct ksnic;
@@ -25,7 +26,7 @@ struct ksnic_call {
 	struct ksnic_obj *made;
 	struct file *opened;
 	int fd;
-	struct ksnic_error err;
+	struct kiwi_error err;
 };
 
 /* ioctl.c */

@@ -13,39 +13,34 @@
 #include "ioctl.h"
 #include "ksnic.h"
 
-static int no_memory(struct ksnic_call *call)
-{
-	return ksnic_fail(&call->err, -ENOMEM, 0, 0, "%s", ksnic_errno_text(-ENOMEM));
-}
-
 /* Memory ---------------------------------------------------------------------- */
 
 static int mem_failed(struct ksnic_call *call, const char *name, const struct kiwi_mem *m,
 		      int ret, const struct kiwi_fw_err *why)
 {
-	struct ksnic_error *err = &call->err;
+	struct kiwi_error *err = &call->err;
 
 	if (ret == -ENOMEM && why->value)
-		return ksnic_fail(err, ret, why->value, why->limit,
-				  "%s: %llu bytes would be pinned, RLIMIT_MEMLOCK is %llu", name,
-				  why->value, why->limit);
+		return kiwi_fail(err, ret, why->value, why->limit,
+				 "%s: %llu bytes would be pinned, RLIMIT_MEMLOCK is %llu", name,
+				 why->value, why->limit);
 	switch (ret) {
 	case -EINVAL:
-		return ksnic_fail(err, ret, why->value, why->limit,
-				  "%s: %llu bytes at %#llx are not all in the memory named", name,
-				  m->length, m->addr);
+		return kiwi_fail(err, ret, why->value, why->limit,
+				 "%s: %llu bytes at %#llx are not all in the memory named", name,
+				 m->length, m->addr);
 	case -EFAULT:
-		return ksnic_fail(err, ret, m->addr, 0,
-				  "%s: %llu bytes at %#llx cannot be accessed", name, m->length,
-				  m->addr);
+		return kiwi_fail(err, ret, m->addr, 0,
+				 "%s: %llu bytes at %#llx cannot be accessed", name, m->length,
+				 m->addr);
 	case -EBADF:
-		return ksnic_fail(err, ret, m->fd, 0, "%s.fd %d is not open or no DMA-buf", name,
-				  m->fd);
+		return kiwi_fail(err, ret, m->fd, 0, "%s.fd %d is not open or no DMA-buf", name,
+				 m->fd);
 	case -EREMOTEIO:
-		return ksnic_fail(err, ret, m->fd, 0, "%s.fd %d: the exporter did not map it", name,
-				  m->fd);
+		return kiwi_fail(err, ret, m->fd, 0, "%s.fd %d: the exporter did not map it", name,
+				 m->fd);
 	default:
-		return ksnic_fail(err, ret, 0, 0, "%s: %s", name, ksnic_errno_text(ret));
+		return kiwi_fail(err, ret, 0, 0, "%s: %s", name, kiwi_errno_text(ret));
 	}
 }
 
@@ -73,13 +68,13 @@ static int mem_take(struct ksnic_call *call, const struct kiwi_mem *m, const str
 	struct kiwi_fw_err why = { };
 
 	if (!m->length || m->addr + m->length - 1 < m->addr)
-		return ksnic_fail(&call->err, -EINVAL, m->length, 0,
-				  "%s: length %llu at %#llx is 0 or goes beyond 2^64", use->name,
-				  m->length, m->addr);
+		return kiwi_fail(&call->err, -EINVAL, m->length, 0,
+				 "%s: length %llu at %#llx is 0 or goes beyond 2^64", use->name,
+				 m->length, m->addr);
 	if (!IS_ALIGNED(m->addr, use->align))
-		return ksnic_fail(&call->err, -EINVAL, m->addr, use->align,
-				  "%s.addr %#llx is not a multiple of %llu", use->name, m->addr,
-				  use->align);
+		return kiwi_fail(&call->err, -EINVAL, m->addr, use->align,
+				 "%s.addr %#llx is not a multiple of %llu", use->name, m->addr,
+				 use->align);
 
 	switch (m->type) {
 	case KIWI_MEM_USER:
@@ -92,8 +87,8 @@ static int mem_take(struct ksnic_call *call, const struct kiwi_mem *m, const str
 					 use->ops, use->arg, &why);
 		break;
 	default:
-		return ksnic_fail(&call->err, -EINVAL, m->type, 0, "%s.type %u is unknown",
-				  use->name, m->type);
+		return kiwi_fail(&call->err, -EINVAL, m->type, 0, "%s.type %u is unknown",
+				 use->name, m->type);
 	}
 	if (IS_ERR(got))
 		return mem_failed(call, use->name, m, PTR_ERR(got), &why);
@@ -116,12 +111,12 @@ int ksnic_ioctl_error_page(struct ksnic_call *call, void *data)
 	int ret;
 
 	if (e->mem.length != KIWI_ERROR_PAGE_BYTES)
-		return ksnic_fail(&call->err, -EINVAL, e->mem.length, KIWI_ERROR_PAGE_BYTES,
-				  "mem.length %llu is not %u", e->mem.length,
-				  KIWI_ERROR_PAGE_BYTES);
+		return kiwi_fail(&call->err, -EINVAL, e->mem.length, KIWI_ERROR_PAGE_BYTES,
+				 "mem.length %llu is not %u", e->mem.length,
+				 KIWI_ERROR_PAGE_BYTES);
 	ep = ksnic_errpage_new();
 	if (!ep)
-		return no_memory(call);
+		return kiwi_fail_plain(&call->err, -ENOMEM);
 	use.arg = ep;
 	ret = mem_take(call, &e->mem, &use, &ep->mem);
 	if (!ret)
@@ -129,7 +124,7 @@ int ksnic_ioctl_error_page(struct ksnic_call *call, void *data)
 	if (!ret) {
 		ret = ksnic_file_set_errpage(call->file, ep);
 		if (ret)
-			ksnic_fail(&call->err, ret, 0, 0, "the file has an error page");
+			kiwi_fail(&call->err, ret, 0, 0, "the file has an error page");
 	}
 	if (ret)
 		ksnic_errpage_free(ep);
@@ -147,8 +142,8 @@ static int take_error_word(struct ksnic_call *call, struct ksnic_obj *obj)
 	obj->place = ksnic_errpage_take(ep);
 	if (obj->place)
 		return 0;
-	return ksnic_fail(&call->err, -ENOSPC, KIWI_ERROR_WORDS + 1, KIWI_ERROR_WORDS,
-			  "the error page has words for %u queues", KIWI_ERROR_WORDS);
+	return kiwi_fail(&call->err, -ENOSPC, KIWI_ERROR_WORDS + 1, KIWI_ERROR_WORDS,
+			 "the error page has words for %u queues", KIWI_ERROR_WORDS);
 }
 
 /* Protection domain ----------------------------------------------------------- */
@@ -162,7 +157,7 @@ int ksnic_ioctl_pd_alloc(struct ksnic_call *call, void *data)
 		return ksnic_reserved_set(call);
 	pd = ksnic_pd_new(&call->file->owner);
 	if (!pd)
-		return no_memory(call);
+		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &pd->obj;
 	a->pd = pd->obj.id;
 	return ksnic_pd_create(pd, &call->err);
@@ -183,7 +178,7 @@ int ksnic_ioctl_mr_reg(struct ksnic_call *call, void *data)
 		return ret;
 	mr = ksnic_mr_new(owner, r->user_data);
 	if (!mr)
-		return no_memory(call);
+		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &mr->obj;
 
 	mr->pd = ksnic_obj_use(owner, r->pd, &ksnic_pd_ops, &call->err);
@@ -251,7 +246,7 @@ int ksnic_ioctl_doorbell_alloc(struct ksnic_call *call, void *data)
 		return ksnic_reserved_set(call);
 	db = ksnic_db_new(&call->file->owner);
 	if (!db)
-		return no_memory(call);
+		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &db->obj;
 	db->write_combined = a->flags & KIWI_SNIC_DOORBELL_WC;
 	ret = ksnic_db_create(db, &call->err);
@@ -269,7 +264,7 @@ static int open_dmabuf(struct ksnic_call *call, struct dma_buf *dmabuf, int flag
 	call->fd = get_unused_fd_flags(flags);
 	if (call->fd < 0) {
 		dma_buf_put(dmabuf);
-		return ksnic_fail(&call->err, call->fd, 0, 0, "no file descriptor is free");
+		return kiwi_fail(&call->err, call->fd, 0, 0, "no file descriptor is free");
 	}
 	call->opened = dmabuf->file;
 	return 0;
@@ -311,8 +306,8 @@ static int take_eventfd(struct ksnic_call *call, int fd, struct eventfd_ctx **ct
 		return 0;
 	got = eventfd_ctx_fdget(fd);
 	if (IS_ERR(got))
-		return ksnic_fail(&call->err, -EBADF, fd, 0,
-				  "event_fd %d is not open or no eventfd", fd);
+		return kiwi_fail(&call->err, -EBADF, fd, 0,
+				 "event_fd %d is not open or no eventfd", fd);
 	*ctx = got;
 	return 0;
 }
@@ -337,7 +332,7 @@ int ksnic_ioctl_cq_create(struct ksnic_call *call, void *data)
 		return ret;
 	cq = ksnic_cq_new(owner, c->user_data);
 	if (!cq)
-		return no_memory(call);
+		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &cq->obj;
 
 	ret = take_error_word(call, &cq->obj);
@@ -427,7 +422,7 @@ int ksnic_ioctl_qp_create(struct ksnic_call *call, void *data)
 		return ret;
 	qp = ksnic_qp_new(&call->file->owner, c->user_data);
 	if (!qp)
-		return no_memory(call);
+		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &qp->obj;
 
 	ret = take_error_word(call, &qp->obj);

@@ -56,8 +56,8 @@ static int describe_work_queue(struct ksnic_call *call, struct kiwi_snic_queue_q
 			       const struct ksnic_qp *qp)
 {
 	if (q->kind == KIWI_QUEUE_RQ && !qp->rq)
-		return ksnic_fail(&call->err, -EINVAL, q->kind, 0, "QP %u has no receive queue",
-				  q->id);
+		return kiwi_fail(&call->err, -EINVAL, q->kind, 0, "QP %u has no receive queue",
+				 q->id);
 	if (q->kind == KIWI_QUEUE_SQ)
 		describe_sq(q, qp);
 	else
@@ -151,6 +151,6 @@ int ksnic_ioctl_queue_query(struct ksnic_call *call, void *data)
 	case KIWI_QUEUE_CQ:
 		return query_cq(call, q);
 	}
-	return ksnic_fail(&call->err, -EINVAL, q->kind, KIWI_QUEUE_CQ, "kind %u is unknown",
-			  q->kind);
+	return kiwi_fail(&call->err, -EINVAL, q->kind, KIWI_QUEUE_CQ, "kind %u is unknown",
+			 q->kind);
 }

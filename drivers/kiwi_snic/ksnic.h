@@ -20,7 +20,7 @@
 
 struct kiwi_eqe;
 struct kiwi_fw;
-struct ksnic_error;
+struct kiwi_error;
 struct ksnic_obj;
 struct ksnic_ports;
 struct ksnic_ports_dir;
@@ -90,7 +90,7 @@ int ksnic_check_up(const struct ksnic *ks);
 /* events.c */
 void ksnic_event(void *ks, const struct kiwi_eqe *eqe, bool lost);
 int ksnic_route_add(struct ksnic *ks, struct xarray *routes, u32 number, struct ksnic_obj *obj,
-		    struct ksnic_error *err);
+		    struct kiwi_error *err);
 void ksnic_route_del(struct ksnic *ks, struct xarray *routes, u32 number, struct ksnic_obj *obj);
 
 /* chardev.c */

@@ -13,7 +13,6 @@
 #include <kiwi_abi/ids.h>
 #include <uapi/kiwi/snic.h>
 
-#include "error.h"
 #include "fw_cmd.h"
 #include "ksnic.h"
 #include "object.h"
@@ -55,7 +54,7 @@ static void ksnic_stop(struct ksnic *ks, enum kiwi_reset_reason reason)
 
 static int ksnic_configure(struct ksnic *ks)
 {
-	struct ksnic_error err;
+	struct kiwi_error err;
 	int ret;
 
 	ret = ksnic_cmd_query_caps(ks->fw, &ks->caps, &err);

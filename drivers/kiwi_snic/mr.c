@@ -6,11 +6,10 @@
 
 #include <uapi/kiwi/snic.h>
 
-#include "error.h"
 #include "ksnic.h"
 #include "object.h"
 
-static int mr_destroy(struct ksnic_obj *obj, struct ksnic_error *err)
+static int mr_destroy(struct ksnic_obj *obj, struct kiwi_error *err)
 {
 	struct ksnic_mr *mr = container_of(obj, struct ksnic_mr, obj);
 
@@ -50,15 +49,15 @@ struct ksnic_mr *ksnic_mr_new(struct ksnic_owner *owner, u64 user_data)
  * Return: 0, -EINVAL or -EOPNOTSUPP
  */
 int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
-		   struct ksnic_error *err)
+		   struct kiwi_error *err)
 {
 	const u32 known = KIWI_ACCESS_ALL | KIWI_ACCESS_RELAXED;
 	u64 last;
 	int ret;
 
 	if (access & ~known)
-		return ksnic_fail(err, -EINVAL, access, known,
-				  "access %#x has unknown bits, known are %#x", access, known);
+		return kiwi_fail(err, -EINVAL, access, known,
+				 "access %#x has unknown bits, known are %#x", access, known);
 	if (access & KIWI_ACCESS_RELAXED) {
 		ret = ksnic_need_gpu_queues(ks->fw, "KIWI_ACCESS_RELAXED", err);
 		if (ret)
@@ -66,15 +65,15 @@ int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
 	}
 	if ((access & (KIWI_ACCESS_REMOTE_WRITE | KIWI_ACCESS_REMOTE_ATOMIC)) &&
 	    !(access & KIWI_ACCESS_LOCAL_WRITE))
-		return ksnic_fail(err, -EINVAL, access, 0,
-				  "access %#x: remote write and atomic need local write", access);
+		return kiwi_fail(err, -EINVAL, access, 0,
+				 "access %#x: remote write and atomic need local write", access);
 	if (!length || length > ks->caps.max_mr_size)
-		return ksnic_fail(err, -EINVAL, length, ks->caps.max_mr_size,
-				  "length %llu is not in 1..%llu (max_mr_size)", length,
-				  ks->caps.max_mr_size);
+		return kiwi_fail(err, -EINVAL, length, ks->caps.max_mr_size,
+				 "length %llu is not in 1..%llu (max_mr_size)", length,
+				 ks->caps.max_mr_size);
 	if (check_add_overflow(iova, length - 1, &last))
-		return ksnic_fail(err, -EINVAL, iova, 0,
-				  "iova %#llx with length %llu goes beyond 2^64", iova, length);
+		return kiwi_fail(err, -EINVAL, iova, 0,
+				 "iova %#llx with length %llu goes beyond 2^64", iova, length);
 	return 0;
 }
 
@@ -89,7 +88,7 @@ static void mr_placed(struct ksnic_mr *mr, const struct kiwi_fw_pbl *pbl)
 	mr->page_shift = pbl->wire.page_shift;
 }
 
-static int mr_create_locked(struct ksnic_mr *mr, struct ksnic_error *err)
+static int mr_create_locked(struct ksnic_mr *mr, struct kiwi_error *err)
 {
 	struct ksnic_obj *obj = &mr->obj;
 	struct kiwi_fw_pbl pbl;
@@ -121,15 +120,15 @@ static int mr_create_locked(struct ksnic_mr *mr, struct ksnic_error *err)
  *
  * Return: 0 or negative errno
  */
-int ksnic_mr_create(struct ksnic_mr *mr, struct ksnic_error *err)
+int ksnic_mr_create(struct ksnic_mr *mr, struct kiwi_error *err)
 {
 	int ret;
 
 	ret = kiwi_fw_mem_lock(mr->mem);
 	if (ret == -EREMOTEIO)
-		return ksnic_fail(err, ret, 0, 0, "mem: the exporter took it back");
+		return kiwi_fail(err, ret, 0, 0, "mem: the exporter took it back");
 	if (ret)
-		return ksnic_fail(err, ret, 0, 0, "mem: %s", ksnic_errno_text(ret));
+		return kiwi_fail(err, ret, 0, 0, "mem: %s", kiwi_errno_text(ret));
 	ret = mr_create_locked(mr, err);
 	kiwi_fw_mem_unlock(mr->mem);
 	return ret;
@@ -169,7 +168,7 @@ static void mr_hold(void *arg)
 {
 	struct ksnic_mr *mr = arg;
 	struct ksnic_obj *obj = &mr->obj;
-	struct ksnic_error err;
+	struct kiwi_error err;
 
 	mutex_lock(&obj->lock);
 	if (obj->live && !mr->held) {
@@ -192,7 +191,7 @@ static bool mr_is_to_resume(struct ksnic_mr *mr)
 /* A device that is down forgets the region: it does not matter where the memory is. */
 static int mr_resume_at(struct ksnic_mr *mr, const struct kiwi_fw_pbl *pbl)
 {
-	struct ksnic_error err;
+	struct kiwi_error err;
 	int ret;
 
 	lockdep_assert_held(&mr->obj.lock);
@@ -213,7 +212,7 @@ static int mr_resume(void *arg)
 {
 	struct ksnic_mr *mr = arg;
 	struct ksnic_obj *obj = &mr->obj;
-	struct ksnic_error err;
+	struct kiwi_error err;
 	struct kiwi_fw_pbl pbl;
 	bool wanted;
 	int ret;

@@ -4,7 +4,6 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "error.h"
 #include "ksnic.h"
 #include "object.h"
 
@@ -95,9 +94,9 @@ static struct ksnic_obj *obj_lookup(struct ksnic_owner *owner, u32 id,
  *
  * Return: -ENOENT
  */
-int ksnic_obj_absent(u32 id, const struct ksnic_obj_ops *ops, struct ksnic_error *err)
+int ksnic_obj_absent(u32 id, const struct ksnic_obj_ops *ops, struct kiwi_error *err)
 {
-	return ksnic_fail(err, -ENOENT, id, 0, "no %s has id %u", ops ? ops->name : "object", id);
+	return kiwi_fail(err, -ENOENT, id, 0, "no %s has id %u", ops ? ops->name : "object", id);
 }
 
 /**
@@ -110,7 +109,7 @@ int ksnic_obj_absent(u32 id, const struct ksnic_obj_ops *ops, struct ksnic_error
  * Return: the object with a reference, or NULL
  */
 void *ksnic_obj_get(struct ksnic_owner *owner, u32 id, const struct ksnic_obj_ops *ops,
-		    struct ksnic_error *err)
+		    struct kiwi_error *err)
 {
 	struct ksnic_obj *obj = obj_lookup(owner, id, ops);
 
@@ -129,7 +128,7 @@ void *ksnic_obj_get(struct ksnic_owner *owner, u32 id, const struct ksnic_obj_op
  * Return: the object, which cannot be destroyed before ksnic_obj_unuse(), or NULL
  */
 void *ksnic_obj_use(struct ksnic_owner *owner, u32 id, const struct ksnic_obj_ops *ops,
-		    struct ksnic_error *err)
+		    struct kiwi_error *err)
 {
 	struct ksnic_obj *obj = obj_lookup(owner, id, ops);
 
@@ -174,12 +173,12 @@ bool ksnic_obj_condemned(const struct ksnic_obj *obj)
  *
  * Return: negative errno
  */
-int ksnic_obj_not_live(const struct ksnic_obj *obj, struct ksnic_error *err)
+int ksnic_obj_not_live(const struct ksnic_obj *obj, struct kiwi_error *err)
 {
 	if (obj->revoked)
-		return ksnic_fail(err, -EREMOTEIO, obj->id, 0,
-				  "%s %u: the exporter took back its memory", obj->ops->name,
-				  obj->id);
+		return kiwi_fail(err, -EREMOTEIO, obj->id, 0,
+				 "%s %u: the exporter took back its memory", obj->ops->name,
+				 obj->id);
 	return ksnic_obj_absent(obj->id, obj->ops, err);
 }
 
@@ -190,7 +189,7 @@ int ksnic_obj_not_live(const struct ksnic_obj *obj, struct ksnic_error *err)
  *
  * Return: 0 with the lock held and the object live, or negative errno
  */
-int ksnic_obj_lock(struct ksnic_obj *obj, struct ksnic_error *err)
+int ksnic_obj_lock(struct ksnic_obj *obj, struct kiwi_error *err)
 {
 	int ret;
 
@@ -230,7 +229,7 @@ static void obj_dead(struct ksnic_obj *obj)
  * Take the object out of the device. Only a refusal is a failure: when the device
  * is down, it knows no object any more.
  */
-static int obj_kill(struct ksnic_obj *obj, struct ksnic_error *err)
+static int obj_kill(struct ksnic_obj *obj, struct kiwi_error *err)
 {
 	int ret;
 
@@ -281,13 +280,13 @@ static void zombie_add(struct ksnic_obj *obj, const char *why)
 }
 
 static int obj_try_end(struct ksnic_obj *obj, struct ksnic_owner *owner,
-		       struct ksnic_error *err)
+		       struct kiwi_error *err)
 {
 	int ret, uses = obj_condemn(obj);
 
 	if (uses)
-		return ksnic_fail(err, -EBUSY, uses, 0, "%s %u has %d users", obj->ops->name,
-				  obj->id, uses);
+		return kiwi_fail(err, -EBUSY, uses, 0, "%s %u has %d users", obj->ops->name,
+				 obj->id, uses);
 	if (owner)
 		owner->ops->withdraw(owner, obj);
 	mutex_lock(&obj->lock);
@@ -299,7 +298,7 @@ static int obj_try_end(struct ksnic_obj *obj, struct ksnic_owner *owner,
 /* Destroy an object that is in no table any more. */
 static void obj_dispose(struct ksnic_obj *obj)
 {
-	struct ksnic_error err;
+	struct kiwi_error err;
 
 	if (obj_try_end(obj, obj->owner, &err))
 		zombie_add(obj, err.text);
@@ -328,7 +327,7 @@ void ksnic_obj_abort(struct ksnic_obj *obj)
  *
  * Return: 0 or negative errno
  */
-int ksnic_obj_destroy(struct ksnic_owner *owner, u32 id, struct ksnic_error *err)
+int ksnic_obj_destroy(struct ksnic_owner *owner, u32 id, struct kiwi_error *err)
 {
 	struct ksnic_obj *obj = ksnic_obj_get(owner, id, NULL, err);
 	bool ours = false;
@@ -385,7 +384,7 @@ void ksnic_owner_clear(struct ksnic_owner *owner)
 void ksnic_zombies_retry(struct ksnic *ks)
 {
 	struct ksnic_obj *obj, *next;
-	struct ksnic_error err;
+	struct kiwi_error err;
 
 	mutex_lock(&ks->zombie_lock);
 	list_for_each_entry_safe(obj, next, &ks->zombies, node) {
@@ -405,7 +404,7 @@ void ksnic_zombies_retry(struct ksnic *ks)
  */
 void ksnic_obj_revoke(struct ksnic_obj *obj, u32 type, u32 code)
 {
-	struct ksnic_error err;
+	struct kiwi_error err;
 
 	lockdep_assert_held(&obj->lock);
 

@@ -32,7 +32,7 @@
 struct dma_buf;
 struct eventfd_ctx;
 struct ksnic;
-struct ksnic_error;
+struct kiwi_error;
 struct ksnic_obj;
 struct ksnic_owner;
 
@@ -58,7 +58,7 @@ enum ksnic_kind {
 struct ksnic_obj_ops {
 	const char *name;
 	enum ksnic_kind kind;
-	int (*destroy)(struct ksnic_obj *obj, struct ksnic_error *err);
+	int (*destroy)(struct ksnic_obj *obj, struct kiwi_error *err);
 	void (*forget)(struct ksnic_obj *obj);
 	void (*release)(struct ksnic_obj *obj);
 };
@@ -128,25 +128,25 @@ void *ksnic_obj_new(struct ksnic_owner *owner, const struct ksnic_obj_ops *ops, 
 		    u64 user_data);
 void ksnic_obj_publish(struct ksnic_obj *obj);
 void ksnic_obj_abort(struct ksnic_obj *obj);
-int ksnic_obj_destroy(struct ksnic_owner *owner, u32 id, struct ksnic_error *err);
+int ksnic_obj_destroy(struct ksnic_owner *owner, u32 id, struct kiwi_error *err);
 
 void *ksnic_obj_get(struct ksnic_owner *owner, u32 id, const struct ksnic_obj_ops *ops,
-		    struct ksnic_error *err);
+		    struct kiwi_error *err);
 void ksnic_obj_put(struct ksnic_obj *obj);
 void *ksnic_obj_use(struct ksnic_owner *owner, u32 id, const struct ksnic_obj_ops *ops,
-		    struct ksnic_error *err);
+		    struct kiwi_error *err);
 void ksnic_obj_unuse(struct ksnic_obj *obj);
 
-int ksnic_obj_absent(u32 id, const struct ksnic_obj_ops *ops, struct ksnic_error *err);
+int ksnic_obj_absent(u32 id, const struct ksnic_obj_ops *ops, struct kiwi_error *err);
 bool ksnic_obj_condemned(const struct ksnic_obj *obj);
-int ksnic_obj_lock(struct ksnic_obj *obj, struct ksnic_error *err);
-int ksnic_obj_not_live(const struct ksnic_obj *obj, struct ksnic_error *err);
+int ksnic_obj_lock(struct ksnic_obj *obj, struct kiwi_error *err);
+int ksnic_obj_not_live(const struct ksnic_obj *obj, struct kiwi_error *err);
 void ksnic_obj_notify(struct ksnic_obj *obj, u32 type, u32 code);
 void ksnic_obj_revoke(struct ksnic_obj *obj, u32 type, u32 code);
 void ksnic_zombies_retry(struct ksnic *ks);
 
 int ksnic_pbl_build(struct ksnic *ks, const struct kiwi_fw_mem *mem, struct kiwi_fw_pbl *pbl,
-		    struct ksnic_error *err);
+		    struct kiwi_error *err);
 
 /* Protection domain ------------------------------------------------------- */
 
@@ -158,7 +158,7 @@ struct ksnic_pd {
 };
 
 struct ksnic_pd *ksnic_pd_new(struct ksnic_owner *owner);
-int ksnic_pd_create(struct ksnic_pd *pd, struct ksnic_error *err);
+int ksnic_pd_create(struct ksnic_pd *pd, struct kiwi_error *err);
 
 /* Memory region ------------------------------------------------------------ */
 
@@ -194,8 +194,8 @@ struct ksnic_mr {
 
 struct ksnic_mr *ksnic_mr_new(struct ksnic_owner *owner, u64 user_data);
 int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
-		   struct ksnic_error *err);
-int ksnic_mr_create(struct ksnic_mr *mr, struct ksnic_error *err);
+		   struct kiwi_error *err);
+int ksnic_mr_create(struct ksnic_mr *mr, struct kiwi_error *err);
 u8 ksnic_mr_state(const struct ksnic_mr *mr);
 const struct kiwi_fw_dmabuf_ops *ksnic_mr_mem_ops(const struct ksnic *ks);
 
@@ -220,7 +220,7 @@ struct ksnic_db {
 
 u8 ksnic_db_shift(const struct ksnic *ks);
 struct ksnic_db *ksnic_db_new(struct ksnic_owner *owner);
-int ksnic_db_create(struct ksnic_db *db, struct ksnic_error *err);
+int ksnic_db_create(struct ksnic_db *db, struct kiwi_error *err);
 
 /* Completion queue --------------------------------------------------------- */
 
@@ -262,8 +262,8 @@ extern const struct kiwi_fw_dmabuf_ops ksnic_cq_mem_ops;
 
 struct ksnic_cq *ksnic_cq_new(struct ksnic_owner *owner, u64 user_data);
 int ksnic_cq_check(const struct ksnic *ks, u32 flags, u32 log2, u64 length, u64 ci_offset,
-		   struct ksnic_error *err);
-int ksnic_cq_create(struct ksnic_cq *cq, struct ksnic_error *err);
+		   struct kiwi_error *err);
+int ksnic_cq_create(struct ksnic_cq *cq, struct kiwi_error *err);
 void ksnic_cq_signal(struct ksnic_cq *cq);
 
 /* Queue pair --------------------------------------------------------------- */
@@ -318,10 +318,10 @@ extern const struct kiwi_fw_dmabuf_ops ksnic_qp_mem_ops;
 
 struct ksnic_qp *ksnic_qp_new(struct ksnic_owner *owner, u64 user_data);
 int ksnic_qp_check(const struct ksnic *ks, const struct kiwi_snic_qp_create *c,
-		   struct ksnic_error *err);
-int ksnic_qp_create(struct ksnic_qp *qp, struct ksnic_error *err);
+		   struct kiwi_error *err);
+int ksnic_qp_create(struct ksnic_qp *qp, struct kiwi_error *err);
 int ksnic_qp_modify(struct ksnic_qp *qp, u32 mask, const struct kiwi_qp_attr *attr,
-		    struct ksnic_error *err);
-int ksnic_qp_query(struct ksnic_qp *qp, struct kiwi_qp_attr *attr, struct ksnic_error *err);
+		    struct kiwi_error *err);
+int ksnic_qp_query(struct ksnic_qp *qp, struct kiwi_qp_attr *attr, struct kiwi_error *err);
 
 #endif /* KSNIC_OBJECT_H */

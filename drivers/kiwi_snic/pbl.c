@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "error.h"
 #include "ksnic.h"
 #include "object.h"
 
@@ -13,7 +12,7 @@
  * Return: 0 or negative errno
  */
 int ksnic_pbl_build(struct ksnic *ks, const struct kiwi_fw_mem *mem, struct kiwi_fw_pbl *pbl,
-		    struct ksnic_error *err)
+		    struct kiwi_error *err)
 {
 	const struct kiwi_fw_pbl_limits limits = {
 		.max_pages = ks->caps.max_mr_pages,
@@ -27,8 +26,8 @@ int ksnic_pbl_build(struct ksnic *ks, const struct kiwi_fw_mem *mem, struct kiwi
 	if (!ret)
 		return 0;
 	if (why.limit)
-		return ksnic_fail(err, ret, why.value, why.limit,
-				  "page list of %llu bytes in %u runs: %llu entries, limit %llu",
-				  mem->length, mem->nr_runs, why.value, why.limit);
-	return ksnic_fail(err, ret, 0, 0, "page list: %s", ksnic_errno_text(ret));
+		return kiwi_fail(err, ret, why.value, why.limit,
+				 "page list of %llu bytes in %u runs: %llu entries, limit %llu",
+				 mem->length, mem->nr_runs, why.value, why.limit);
+	return kiwi_fail(err, ret, 0, 0, "page list: %s", kiwi_errno_text(ret));
 }

@@ -4,7 +4,7 @@
 #include "ksnic.h"
 #include "object.h"
 
-static int pd_destroy(struct ksnic_obj *obj, struct ksnic_error *err)
+static int pd_destroy(struct ksnic_obj *obj, struct kiwi_error *err)
 {
 	struct ksnic_pd *pd = container_of(obj, struct ksnic_pd, obj);
 
@@ -27,7 +27,7 @@ struct ksnic_pd *ksnic_pd_new(struct ksnic_owner *owner)
 	return ksnic_obj_new(owner, &ksnic_pd_ops, sizeof(struct ksnic_pd), 0);
 }
 
-int ksnic_pd_create(struct ksnic_pd *pd, struct ksnic_error *err)
+int ksnic_pd_create(struct ksnic_pd *pd, struct kiwi_error *err)
 {
 	int ret;
 

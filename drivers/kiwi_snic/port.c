@@ -6,7 +6,6 @@
 #include <linux/string.h>
 #include <net/addrconf.h>
 
-#include "error.h"
 #include "ksnic.h"
 #include "port.h"
 
@@ -20,12 +19,12 @@ struct ksnic_ports {
 	struct ksnic_gid gids[];
 };
 
-static int port_check(const struct ksnic *ks, u32 port, struct ksnic_error *err)
+static int port_check(const struct ksnic *ks, u32 port, struct kiwi_error *err)
 {
 	if (port && port <= ks->caps.ports)
 		return 0;
-	return ksnic_fail(err, -EINVAL, port, ks->caps.ports, "port %u is not in 1..%llu", port,
-			  ks->caps.ports);
+	return kiwi_fail(err, -EINVAL, port, ks->caps.ports, "port %u is not in 1..%llu", port,
+			 ks->caps.ports);
 }
 
 static struct ksnic_gid *gid_entry(struct ksnic *ks, u32 port, u32 index)
@@ -33,15 +32,15 @@ static struct ksnic_gid *gid_entry(struct ksnic *ks, u32 port, u32 index)
 	return &ks->ports->gids[(port - 1) * ks->caps.gids + index];
 }
 
-static int gid_check(const struct ksnic *ks, u32 port, u32 index, struct ksnic_error *err)
+static int gid_check(const struct ksnic *ks, u32 port, u32 index, struct kiwi_error *err)
 {
 	int ret;
 
 	ret = port_check(ks, port, err);
 	if (ret || index < ks->caps.gids)
 		return ret;
-	return ksnic_fail(err, -EINVAL, index, ks->caps.gids - 1, "GID index %u is not in 0..%llu",
-			  index, ks->caps.gids - 1);
+	return kiwi_fail(err, -EINVAL, index, ks->caps.gids - 1, "GID index %u is not in 0..%llu",
+			 index, ks->caps.gids - 1);
 }
 
 /**
@@ -54,7 +53,7 @@ static int gid_check(const struct ksnic *ks, u32 port, u32 index, struct ksnic_e
  * Return: 0 or negative errno
  */
 int ksnic_port_query(struct ksnic *ks, u32 port, struct ksnic_port_info *info,
-		     struct ksnic_error *err)
+		     struct kiwi_error *err)
 {
 	int ret;
 
@@ -72,7 +71,7 @@ int ksnic_port_query(struct ksnic *ks, u32 port, struct ksnic_port_info *info,
  *
  * Return: 0 or negative errno
  */
-int ksnic_port_set(struct ksnic *ks, u32 port, u8 enabled, u8 mtu, struct ksnic_error *err)
+int ksnic_port_set(struct ksnic *ks, u32 port, u8 enabled, u8 mtu, struct kiwi_error *err)
 {
 	int ret;
 
@@ -86,7 +85,7 @@ int ksnic_port_set(struct ksnic *ks, u32 port, u8 enabled, u8 mtu, struct ksnic_
 }
 
 static int port_change(struct ksnic *ks, u32 port, const u8 *enabled, const u8 *mtu,
-		       struct ksnic_error *err)
+		       struct kiwi_error *err)
 {
 	struct ksnic_port_info info;
 	int ret;
@@ -100,12 +99,12 @@ static int port_change(struct ksnic *ks, u32 port, const u8 *enabled, const u8 *
 	return ret;
 }
 
-int ksnic_port_set_enabled(struct ksnic *ks, u32 port, u8 enabled, struct ksnic_error *err)
+int ksnic_port_set_enabled(struct ksnic *ks, u32 port, u8 enabled, struct kiwi_error *err)
 {
 	return port_change(ks, port, &enabled, NULL, err);
 }
 
-int ksnic_port_set_mtu(struct ksnic *ks, u32 port, u8 mtu, struct ksnic_error *err)
+int ksnic_port_set_mtu(struct ksnic *ks, u32 port, u8 mtu, struct kiwi_error *err)
 {
 	return port_change(ks, port, NULL, &mtu, err);
 }
@@ -121,7 +120,7 @@ int ksnic_port_set_mtu(struct ksnic *ks, u32 port, u8 mtu, struct ksnic_error *e
  * Return: 0 or -EINVAL
  */
 int ksnic_gid_query(struct ksnic *ks, u32 port, u32 index, struct ksnic_gid *gid,
-		    struct ksnic_error *err)
+		    struct kiwi_error *err)
 {
 	int ret;
 
@@ -145,7 +144,7 @@ int ksnic_gid_query(struct ksnic *ks, u32 port, u32 index, struct ksnic_gid *gid
  * Return: 0 or negative errno
  */
 int ksnic_gid_set(struct ksnic *ks, u32 port, u32 index, const struct ksnic_gid *gid,
-		  struct ksnic_error *err)
+		  struct kiwi_error *err)
 {
 	int ret;
 
@@ -161,7 +160,7 @@ int ksnic_gid_set(struct ksnic *ks, u32 port, u32 index, const struct ksnic_gid 
 }
 
 /* A port can be used before anybody has configured it: it gets a GID. */
-static int port_take_over(struct ksnic *ks, u32 port, struct ksnic_error *err)
+static int port_take_over(struct ksnic *ks, u32 port, struct kiwi_error *err)
 {
 	struct ksnic_gid gid = { .type = KIWI_GID_ROCE_V2, .raw = { 0xfe, 0x80 } };
 	struct ksnic_port_info info;
@@ -182,7 +181,7 @@ static int port_take_over(struct ksnic *ks, u32 port, struct ksnic_error *err)
  *
  * Return: 0 or negative errno
  */
-int ksnic_ports_start(struct ksnic *ks, struct ksnic_error *err)
+int ksnic_ports_start(struct ksnic *ks, struct kiwi_error *err)
 {
 	struct ksnic_ports *ports;
 	u32 port;
@@ -190,7 +189,7 @@ int ksnic_ports_start(struct ksnic *ks, struct ksnic_error *err)
 
 	ports = kzalloc(struct_size(ports, gids, ks->caps.ports * ks->caps.gids), GFP_KERNEL);
 	if (!ports)
-		return ksnic_fail(err, -ENOMEM, 0, 0, "%s", ksnic_errno_text(-ENOMEM));
+		return kiwi_fail_plain(err, -ENOMEM);
 	mutex_init(&ports->lock);
 	ksnic_ports_free(ks);
 	ks->ports = ports;

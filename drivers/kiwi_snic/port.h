@@ -11,7 +11,7 @@
 #include "fw_cmd.h"
 
 struct ksnic;
-struct ksnic_error;
+struct kiwi_error;
 
 /**
  * struct ksnic_gid - entry of a GID table
@@ -23,17 +23,17 @@ struct ksnic_gid {
 	u8 raw[16];
 };
 
-int ksnic_ports_start(struct ksnic *ks, struct ksnic_error *err);
+int ksnic_ports_start(struct ksnic *ks, struct kiwi_error *err);
 void ksnic_ports_free(struct ksnic *ks);
 
 int ksnic_port_query(struct ksnic *ks, u32 port, struct ksnic_port_info *info,
-		     struct ksnic_error *err);
-int ksnic_port_set(struct ksnic *ks, u32 port, u8 enabled, u8 mtu, struct ksnic_error *err);
-int ksnic_port_set_enabled(struct ksnic *ks, u32 port, u8 enabled, struct ksnic_error *err);
-int ksnic_port_set_mtu(struct ksnic *ks, u32 port, u8 mtu, struct ksnic_error *err);
+		     struct kiwi_error *err);
+int ksnic_port_set(struct ksnic *ks, u32 port, u8 enabled, u8 mtu, struct kiwi_error *err);
+int ksnic_port_set_enabled(struct ksnic *ks, u32 port, u8 enabled, struct kiwi_error *err);
+int ksnic_port_set_mtu(struct ksnic *ks, u32 port, u8 mtu, struct kiwi_error *err);
 int ksnic_gid_query(struct ksnic *ks, u32 port, u32 index, struct ksnic_gid *gid,
-		    struct ksnic_error *err);
+		    struct kiwi_error *err);
 int ksnic_gid_set(struct ksnic *ks, u32 port, u32 index, const struct ksnic_gid *gid,
-		  struct ksnic_error *err);
+		  struct kiwi_error *err);
 
 #endif /* KSNIC_PORT_H */

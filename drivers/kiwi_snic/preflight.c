@@ -320,7 +320,7 @@ static void check_link(struct preflight *p, struct kiwi_check *c)
 
 static bool port_has_gid(struct ksnic *ks, u32 port)
 {
-	struct ksnic_error err;
+	struct kiwi_error err;
 	struct ksnic_gid gid;
 	u32 index;
 
@@ -334,7 +334,7 @@ static bool port_has_gid(struct ksnic *ks, u32 port)
 static int port_is_active(struct preflight *p, u32 port)
 {
 	struct ksnic_port_info info;
-	struct ksnic_error err;
+	struct kiwi_error err;
 	int ret;
 
 	ret = ksnic_port_query(p->ks, port, &info, &err);
@@ -424,7 +424,7 @@ static int preflight_init(struct preflight *p, struct ksnic_call *call, int fd)
 		return 0;
 	p->route_ret = kiwi_fw_route_to(p->ks->fw, fd, &p->route);
 	if (p->route_ret == -EBADF)
-		return ksnic_fail(&call->err, -EBADF, fd, 0, "fd %d is not open or no DMA-buf", fd);
+		return kiwi_fail(&call->err, -EBADF, fd, 0, "fd %d is not open or no DMA-buf", fd);
 	return p->route_ret == -ENOMEM ? -ENOMEM : 0;
 }
 
@@ -437,7 +437,7 @@ int ksnic_ioctl_preflight(struct ksnic_call *call, void *data)
 	int ret;
 
 	if (f->fd < -1)
-		return ksnic_fail(&call->err, -EBADF, f->fd, 0, "fd %d is no descriptor", f->fd);
+		return kiwi_fail(&call->err, -EBADF, f->fd, 0, "fd %d is no descriptor", f->fd);
 	ret = preflight_init(&p, call, f->fd);
 	if (ret)
 		return ret;

@@ -7,11 +7,10 @@
 #include <kiwi_abi/queues.h>
 #include <uapi/kiwi/snic.h>
 
-#include "error.h"
 #include "ksnic.h"
 #include "object.h"
 
-static int qp_destroy(struct ksnic_obj *obj, struct ksnic_error *err)
+static int qp_destroy(struct ksnic_obj *obj, struct kiwi_error *err)
 {
 	struct ksnic_qp *qp = container_of(obj, struct ksnic_qp, obj);
 
@@ -75,25 +74,25 @@ struct ksnic_qp *ksnic_qp_new(struct ksnic_owner *owner, u64 user_data)
 }
 
 static int qp_check_ring(const char *name, u8 log2, u8 min, u64 max, u64 length, u64 unit,
-			 struct ksnic_error *err)
+			 struct kiwi_error *err)
 {
 	if (log2 < min || log2 > max)
-		return ksnic_fail(err, -EINVAL, log2, max, "%s_log2 %u is not in %u..%llu", name,
-				  log2, min, max);
+		return kiwi_fail(err, -EINVAL, log2, max, "%s_log2 %u is not in %u..%llu", name,
+				 log2, min, max);
 	if (length != unit << log2)
-		return ksnic_fail(err, -EINVAL, length, unit << log2,
-				  "%s.length %llu: 2^%u times %llu bytes are %llu", name, length,
-				  log2, unit, unit << log2);
+		return kiwi_fail(err, -EINVAL, length, unit << log2,
+				 "%s.length %llu: 2^%u times %llu bytes are %llu", name, length,
+				 log2, unit, unit << log2);
 	return 0;
 }
 
 static int qp_check_rq(const struct ksnic *ks, const struct kiwi_snic_qp_create *c,
-		       struct ksnic_error *err)
+		       struct kiwi_error *err)
 {
 	if (c->rq_stride < KIWI_RQE_MIN_SHIFT || c->rq_stride > KIWI_RQE_MAX_SHIFT)
-		return ksnic_fail(err, -EINVAL, c->rq_stride, KIWI_RQE_MAX_SHIFT,
-				  "rq_stride %u is not in %u..%u", c->rq_stride,
-				  KIWI_RQE_MIN_SHIFT, KIWI_RQE_MAX_SHIFT);
+		return kiwi_fail(err, -EINVAL, c->rq_stride, KIWI_RQE_MAX_SHIFT,
+				 "rq_stride %u is not in %u..%u", c->rq_stride,
+				 KIWI_RQE_MIN_SHIFT, KIWI_RQE_MAX_SHIFT);
 	return qp_check_ring("rq", c->rq_log2, 0, ks->caps.rq_log2_max, c->rq.length,
 			     1ULL << c->rq_stride, err);
 }
@@ -103,25 +102,25 @@ static bool mem_unused(const struct kiwi_mem *m)
 	return !m->type && !m->fd && !m->addr && !m->length;
 }
 
-static int qp_check_no_rq(const struct kiwi_snic_qp_create *c, struct ksnic_error *err)
+static int qp_check_no_rq(const struct kiwi_snic_qp_create *c, struct kiwi_error *err)
 {
 	if (mem_unused(&c->rq) && !c->recv_cq && !c->rq_log2 && !c->rq_stride)
 		return 0;
-	return ksnic_fail(err, -EINVAL, 0, 0,
-			  "rq, recv_cq, rq_log2 and rq_stride are 0 with KIWI_QP_SQ_ONLY");
+	return kiwi_fail(err, -EINVAL, 0, 0,
+			 "rq, recv_cq, rq_log2 and rq_stride are 0 with KIWI_QP_SQ_ONLY");
 }
 
-static int qp_check_record(const struct kiwi_snic_qp_create *c, struct ksnic_error *err)
+static int qp_check_record(const struct kiwi_snic_qp_create *c, struct kiwi_error *err)
 {
 	if (!(c->flags & KIWI_QP_DB_RECORD))
 		return mem_unused(&c->db_record) ? 0 :
-			ksnic_fail(err, -EINVAL, 0, 0,
-				   "db_record is all 0 without KIWI_QP_DB_RECORD");
+			kiwi_fail(err, -EINVAL, 0, 0,
+				  "db_record is all 0 without KIWI_QP_DB_RECORD");
 	if (c->db_record.length != sizeof(struct kiwi_qp_db_record))
-		return ksnic_fail(err, -EINVAL, c->db_record.length,
-				  sizeof(struct kiwi_qp_db_record),
-				  "db_record.length %llu is not %zu", c->db_record.length,
-				  sizeof(struct kiwi_qp_db_record));
+		return kiwi_fail(err, -EINVAL, c->db_record.length,
+				 sizeof(struct kiwi_qp_db_record),
+				 "db_record.length %llu is not %zu", c->db_record.length,
+				 sizeof(struct kiwi_qp_db_record));
 	return 0;
 }
 
@@ -134,7 +133,7 @@ static int qp_check_record(const struct kiwi_snic_qp_create *c, struct ksnic_err
  * Return: 0, -EINVAL or -EOPNOTSUPP
  */
 int ksnic_qp_check(const struct ksnic *ks, const struct kiwi_snic_qp_create *c,
-		   struct ksnic_error *err)
+		   struct kiwi_error *err)
 {
 	int ret;
 
@@ -170,7 +169,7 @@ static void qp_unlock_cqs(struct ksnic_qp *qp)
 }
 
 static int qp_create_locked(struct ksnic_qp *qp, const struct ksnic_qp_params *params,
-			    struct ksnic_error *err)
+			    struct kiwi_error *err)
 {
 	struct ksnic_obj *obj = &qp->obj;
 	int ret;
@@ -193,13 +192,13 @@ static int qp_create_locked(struct ksnic_qp *qp, const struct ksnic_qp_params *p
 }
 
 /* An exporter may place the buffer at any address of the device's. */
-static int qp_record_address(const struct kiwi_fw_mem *mem, u64 *addr, struct ksnic_error *err)
+static int qp_record_address(const struct kiwi_fw_mem *mem, u64 *addr, struct kiwi_error *err)
 {
 	*addr = mem->runs[0].addr;
 	if (mem->nr_runs == 1 && IS_ALIGNED(*addr, sizeof(struct kiwi_qp_db_record)))
 		return 0;
-	return ksnic_fail(err, -EOPNOTSUPP, 0, 0,
-			  "db_record: the exporter did not map it as 8 aligned bytes");
+	return kiwi_fail(err, -EOPNOTSUPP, 0, 0,
+			 "db_record: the exporter did not map it as 8 aligned bytes");
 }
 
 /**
@@ -209,7 +208,7 @@ static int qp_record_address(const struct kiwi_fw_mem *mem, u64 *addr, struct ks
  *
  * Return: 0 or negative errno
  */
-int ksnic_qp_create(struct ksnic_qp *qp, struct ksnic_error *err)
+int ksnic_qp_create(struct ksnic_qp *qp, struct kiwi_error *err)
 {
 	struct ksnic_qp_params params = {
 		.pdn = qp->pd->pdn,
@@ -267,7 +266,7 @@ release_sq:
  * Return: 0 or negative errno
  */
 int ksnic_qp_modify(struct ksnic_qp *qp, u32 mask, const struct kiwi_qp_attr *attr,
-		    struct ksnic_error *err)
+		    struct kiwi_error *err)
 {
 	int ret;
 
@@ -287,7 +286,7 @@ int ksnic_qp_modify(struct ksnic_qp *qp, u32 mask, const struct kiwi_qp_attr *at
  *
  * Return: 0 or negative errno
  */
-int ksnic_qp_query(struct ksnic_qp *qp, struct kiwi_qp_attr *attr, struct ksnic_error *err)
+int ksnic_qp_query(struct ksnic_qp *qp, struct kiwi_qp_attr *attr, struct kiwi_error *err)
 {
 	int ret;
 

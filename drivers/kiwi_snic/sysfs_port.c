@@ -8,7 +8,6 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
-#include "error.h"
 #include "ksnic.h"
 #include "port.h"
 
@@ -24,9 +23,9 @@ struct port_dir;
 struct port_attr {
 	struct attribute attr;
 	ssize_t (*show)(const struct port_dir *dir, unsigned int arg, char *buf,
-			struct ksnic_error *err);
+			struct kiwi_error *err);
 	int (*store)(const struct port_dir *dir, unsigned int arg, const char *buf,
-		     struct ksnic_error *err);
+		     struct kiwi_error *err);
 	unsigned int arg;
 };
 
@@ -78,7 +77,7 @@ enum port_field {
 };
 
 static ssize_t field_show(const struct port_dir *dir, unsigned int which, char *buf,
-			  struct ksnic_error *err)
+			  struct kiwi_error *err)
 {
 	struct ksnic_port_info info;
 	int ret;
@@ -104,7 +103,7 @@ static ssize_t field_show(const struct port_dir *dir, unsigned int which, char *
 }
 
 static int enabled_store(const struct port_dir *dir, unsigned int arg, const char *buf,
-			 struct ksnic_error *err)
+			 struct kiwi_error *err)
 {
 	u8 enabled;
 
@@ -114,7 +113,7 @@ static int enabled_store(const struct port_dir *dir, unsigned int arg, const cha
 }
 
 static int mtu_store(const struct port_dir *dir, unsigned int arg, const char *buf,
-		     struct ksnic_error *err)
+		     struct kiwi_error *err)
 {
 	u32 bytes;
 
@@ -149,7 +148,7 @@ static const struct attribute_group port_group = {
 /* Counters ------------------------------------------------------------------------- */
 
 static ssize_t counter_show(const struct port_dir *dir, unsigned int offset, char *buf,
-			    struct ksnic_error *err)
+			    struct kiwi_error *err)
 {
 	struct kiwi_snic_port_counters counters;
 	int ret;
@@ -197,7 +196,7 @@ static const struct attribute_group counters_group = {
 /* GIDs ------------------------------------------------------------------------------- */
 
 static ssize_t gid_show(const struct port_dir *dir, unsigned int index, char *buf,
-			struct ksnic_error *err)
+			struct kiwi_error *err)
 {
 	struct ksnic_gid gid;
 	int ret;
@@ -207,7 +206,7 @@ static ssize_t gid_show(const struct port_dir *dir, unsigned int index, char *bu
 }
 
 static int gid_store(const struct port_dir *dir, unsigned int index, const char *buf,
-		     struct ksnic_error *err)
+		     struct kiwi_error *err)
 {
 	struct ksnic_gid gid;
 	const char *end;
@@ -249,7 +248,7 @@ static ssize_t attr_show(struct kobject *kobj, struct attribute *attr, char *buf
 {
 	struct port_attr *port_attr = container_of(attr, struct port_attr, attr);
 	struct port_dir *dir = container_of(kobj, struct port_dir, kobj);
-	struct ksnic_error err;
+	struct kiwi_error err;
 	ssize_t ret;
 	int idx;
 
@@ -266,7 +265,7 @@ static ssize_t attr_store(struct kobject *kobj, struct attribute *attr, const ch
 {
 	struct port_attr *port_attr = container_of(attr, struct port_attr, attr);
 	struct port_dir *dir = container_of(kobj, struct port_dir, kobj);
-	struct ksnic_error err;
+	struct kiwi_error err;
 	int ret, idx;
 
 	if (!capable(CAP_NET_ADMIN))

@@ -7,7 +7,7 @@
 struct caps {
 	struct kiwi_snic_caps wire;
 	struct ksnic_caps caps;
-	struct ksnic_error err;
+	struct kiwi_error err;
 };
 
 static int caps_init(struct kunit *test)

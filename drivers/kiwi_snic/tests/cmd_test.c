@@ -289,7 +289,7 @@ static void cmd_error_text_is_cut(struct kunit *test)
 
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
-	KUNIT_EXPECT_EQ(test, ksnic_fail(&x->err, -EBUSY, 1, 2, "%s", text), -EBUSY);
+	KUNIT_EXPECT_EQ(test, kiwi_fail(&x->err, -EBUSY, 1, 2, "%s", text), -EBUSY);
 	KUNIT_EXPECT_EQ(test, strlen(x->err.text), sizeof(x->err.text) - 1);
 	KUNIT_EXPECT_EQ(test, x->err.value, 1);
 	KUNIT_EXPECT_EQ(test, x->err.limit, 2);
@@ -301,12 +301,12 @@ static void cmd_errno_texts(struct kunit *test)
 				     -EPROTO, -EINTR };
 	unsigned int n, m;
 
-	KUNIT_EXPECT_STREQ(test, ksnic_errno_text(-EXDEV), "failed");
+	KUNIT_EXPECT_STREQ(test, kiwi_errno_text(-EXDEV), "failed");
 	for (n = 0; n < ARRAY_SIZE(known); n++) {
-		KUNIT_EXPECT_STRNEQ(test, ksnic_errno_text(known[n]), "failed");
+		KUNIT_EXPECT_STRNEQ(test, kiwi_errno_text(known[n]), "failed");
 		for (m = 0; m < n; m++)
-			KUNIT_EXPECT_STRNEQ(test, ksnic_errno_text(known[n]),
-					    ksnic_errno_text(known[m]));
+			KUNIT_EXPECT_STRNEQ(test, kiwi_errno_text(known[n]),
+					    kiwi_errno_text(known[m]));
 	}
 }
 

@@ -6,7 +6,6 @@
 #include <kunit/test.h>
 #include <linux/fs.h>
 
-#include "../error.h"
 #include "../file.h"
 #include "../ksnic.h"
 #include "../object.h"
@@ -56,7 +55,7 @@ struct fixture {
 	struct file filp;
 	struct ksnic_file *file;
 	unsigned long user;
-	struct ksnic_error err;
+	struct kiwi_error err;
 };
 
 int fixture_init(struct kunit *test);

@@ -315,7 +315,7 @@ struct racer {
 static void race(struct work_struct *work)
 {
 	struct racer *r = container_of(work, struct racer, work);
-	struct ksnic_error err;
+	struct kiwi_error err;
 
 	r->ret = ksnic_obj_destroy(&r->x->owner, r->id, &err);
 }

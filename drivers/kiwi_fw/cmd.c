@@ -100,18 +100,21 @@ int kiwi_cmd_bad_reply(const struct kiwi_cmd *cmd, const char *field, u64 value,
 EXPORT_SYMBOL_NS_GPL(kiwi_cmd_bad_reply, "KIWI_FW");
 
 /**
- * kiwi_cmd_bad_number() - an object was made, and nobody knows how to name it: the device ends
+ * kiwi_cmd_bad_number() - an object was made, and nobody knows how to name it
  * @fw: device
  * @cmd: the command
+ * @field: of the reply
  * @number: that was replied
  * @err: to be filled
  *
+ * The device may reach the memory that came with the object, and only a reset ends that.
+ *
  * Return: -EPROTO
  */
-int kiwi_cmd_bad_number(struct kiwi_fw *fw, const struct kiwi_cmd *cmd, u32 number,
-			struct kiwi_error *err)
+int kiwi_cmd_bad_number(struct kiwi_fw *fw, const struct kiwi_cmd *cmd, const char *field,
+			u32 number, struct kiwi_error *err)
 {
 	kiwi_fw_fail(fw, KIWI_RESET_PROTOCOL);
-	return kiwi_cmd_bad_reply(cmd, "number", number, err);
+	return kiwi_cmd_bad_reply(cmd, field, number, err);
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_cmd_bad_number, "KIWI_FW");

@@ -109,22 +109,14 @@ static const struct kiwi_cmd_field map_window_fields[] = {
 	{ }
 };
 
-#define CMD(_opcode, _name, _in_len, _out_len, _fields)	{	\
-	.name = (_name),					\
-	.fields = (_fields),					\
-	.opcode = (_opcode),					\
-	.in_len = (_in_len),					\
-	.out_len = (_out_len),					\
-}
-
 #define EMPTY	0
 #define ID	sizeof(struct kiwi_cmd_id)
 #define SIZE(_type)	sizeof(struct kiwi_g2g_##_type)
 #define G2G_CMD(_name, _in_len, _out_len, _fields)		\
-	CMD(KIWI_G2G_OP_##_name, #_name, _in_len, _out_len, _fields)
+	KIWI_CMD(KIWI_G2G_OP_##_name, #_name, _in_len, _out_len, _fields)
 
 static const struct kiwi_cmd query_caps =
-	CMD(KIWI_OP_QUERY_CAPS, "QUERY_CAPS", EMPTY, SIZE(caps), NULL);
+	KIWI_CMD(KIWI_OP_QUERY_CAPS, "QUERY_CAPS", EMPTY, SIZE(caps), NULL);
 
 static const struct kiwi_cmd set_fabric =
 	G2G_CMD(SET_FABRIC, SIZE(set_fabric_in), EMPTY, set_fabric_fields);
@@ -456,7 +448,8 @@ static int make_object(struct kiwi_fw *fw, const struct kiwi_cmd *cmd, const voi
 	if (ret)
 		return ret;
 	*number = le32_to_cpu(out.id);
-	return *number && *number <= max ? 0 : kiwi_cmd_bad_number(fw, cmd, *number, err);
+	return *number && *number <= max ? 0 :
+	       kiwi_cmd_bad_number(fw, cmd, "number", *number, err);
 }
 
 int kg2g_cmd_create_export(struct kiwi_fw *fw, const struct kiwi_g2g_create_export_in *in,

@@ -8,32 +8,19 @@
 
 #include "fw_cmd.h"
 
-struct cmd_field {
-	const char *name;
-	u16 offset;
-};
+#define FIELD(_type, _member) KIWI_CMD_FIELD(_type, _member)
 
-struct cmd {
-	const char *name;
-	const struct cmd_field *fields;	/* of the input, up to one without a name */
-	u16 opcode;
-	u16 in_len;
-	u16 out_len;
-};
-
-#define FIELD(_type, _member) { #_member, offsetof(struct _type, _member) }
-
-static const struct cmd_field port_fields[] = {
+static const struct kiwi_cmd_field port_fields[] = {
 	{ "port", offsetof(struct kiwi_cmd_id, id) },
 	{ }
 };
 
-static const struct cmd_field number_fields[] = {
+static const struct kiwi_cmd_field number_fields[] = {
 	{ "number", offsetof(struct kiwi_cmd_id, id) },
 	{ }
 };
 
-static const struct cmd_field set_port_fields[] = {
+static const struct kiwi_cmd_field set_port_fields[] = {
 	FIELD(kiwi_snic_set_port_in, port),
 	FIELD(kiwi_snic_set_port_in, enabled),
 	FIELD(kiwi_snic_set_port_in, mtu),
@@ -41,7 +28,7 @@ static const struct cmd_field set_port_fields[] = {
 	{ }
 };
 
-static const struct cmd_field set_gid_fields[] = {
+static const struct kiwi_cmd_field set_gid_fields[] = {
 	FIELD(kiwi_snic_set_gid_in, port),
 	FIELD(kiwi_snic_set_gid_in, index),
 	FIELD(kiwi_snic_set_gid_in, type),
@@ -50,7 +37,7 @@ static const struct cmd_field set_gid_fields[] = {
 	{ }
 };
 
-static const struct cmd_field reg_mr_fields[] = {
+static const struct kiwi_cmd_field reg_mr_fields[] = {
 	FIELD(kiwi_snic_reg_mr_in, pdn),
 	FIELD(kiwi_snic_reg_mr_in, access),
 	FIELD(kiwi_snic_reg_mr_in, iova),
@@ -63,7 +50,7 @@ static const struct cmd_field reg_mr_fields[] = {
 	{ }
 };
 
-static const struct cmd_field resume_mr_fields[] = {
+static const struct kiwi_cmd_field resume_mr_fields[] = {
 	FIELD(kiwi_snic_resume_mr_in, key),
 	FIELD(kiwi_snic_resume_mr_in, pbl.count),
 	FIELD(kiwi_snic_resume_mr_in, pbl.page_shift),
@@ -73,7 +60,7 @@ static const struct cmd_field resume_mr_fields[] = {
 	{ }
 };
 
-static const struct cmd_field create_cq_fields[] = {
+static const struct kiwi_cmd_field create_cq_fields[] = {
 	FIELD(kiwi_snic_create_cq_in, pbl.count),
 	FIELD(kiwi_snic_create_cq_in, pbl.page_shift),
 	FIELD(kiwi_snic_create_cq_in, pbl.levels),
@@ -88,7 +75,7 @@ static const struct cmd_field create_cq_fields[] = {
 	{ }
 };
 
-static const struct cmd_field create_qp_fields[] = {
+static const struct kiwi_cmd_field create_qp_fields[] = {
 	FIELD(kiwi_snic_create_qp_in, pdn),
 	FIELD(kiwi_snic_create_qp_in, send_cqn),
 	FIELD(kiwi_snic_create_qp_in, recv_cqn),
@@ -108,7 +95,7 @@ static const struct cmd_field create_qp_fields[] = {
 	{ }
 };
 
-static const struct cmd_field modify_qp_fields[] = {
+static const struct kiwi_cmd_field modify_qp_fields[] = {
 	FIELD(kiwi_snic_modify_qp_in, qpn),
 	FIELD(kiwi_snic_modify_qp_in, mask),
 	FIELD(kiwi_snic_modify_qp_in, attr.state),
@@ -136,137 +123,58 @@ static const struct cmd_field modify_qp_fields[] = {
 };
 
 #define EMPTY	0
-#define CMD(_opcode, _name, _in_len, _out_len, _fields)	{	\
-	.name = (_name),					\
-	.fields = (_fields),					\
-	.opcode = (_opcode),					\
-	.in_len = (_in_len),					\
-	.out_len = (_out_len),					\
-}
 
 #define SNIC_CMD(_name, _in_len, _out_len, _fields)		\
-	CMD(KIWI_SNIC_OP_##_name, #_name, _in_len, _out_len, _fields)
+	KIWI_CMD(KIWI_SNIC_OP_##_name, #_name, _in_len, _out_len, _fields)
 
 /* Commands that name an object, and reply nothing. */
 #define SNIC_NAMING_CMD(_name)					\
 	SNIC_CMD(_name, sizeof(struct kiwi_cmd_id), EMPTY, number_fields)
 
-static const struct cmd query_caps =
-	CMD(KIWI_OP_QUERY_CAPS, "QUERY_CAPS", EMPTY, sizeof(struct kiwi_snic_caps), NULL);
+static const struct kiwi_cmd query_caps =
+	KIWI_CMD(KIWI_OP_QUERY_CAPS, "QUERY_CAPS", EMPTY, sizeof(struct kiwi_snic_caps), NULL);
 
-static const struct cmd query_port =
+static const struct kiwi_cmd query_port =
 	SNIC_CMD(QUERY_PORT, sizeof(struct kiwi_cmd_id), sizeof(struct kiwi_snic_port),
 		 port_fields);
-static const struct cmd set_port =
+static const struct kiwi_cmd set_port =
 	SNIC_CMD(SET_PORT, sizeof(struct kiwi_snic_set_port_in), EMPTY, set_port_fields);
-static const struct cmd set_gid =
+static const struct kiwi_cmd set_gid =
 	SNIC_CMD(SET_GID, sizeof(struct kiwi_snic_set_gid_in), EMPTY, set_gid_fields);
-static const struct cmd query_port_counters =
+static const struct kiwi_cmd query_port_counters =
 	SNIC_CMD(QUERY_PORT_COUNTERS, sizeof(struct kiwi_cmd_id),
 		 sizeof(struct kiwi_snic_port_counters), port_fields);
 
-static const struct cmd alloc_pd =
+static const struct kiwi_cmd alloc_pd =
 	SNIC_CMD(ALLOC_PD, EMPTY, sizeof(struct kiwi_cmd_id), NULL);
-static const struct cmd dealloc_pd = SNIC_NAMING_CMD(DEALLOC_PD);
+static const struct kiwi_cmd dealloc_pd = SNIC_NAMING_CMD(DEALLOC_PD);
 
-static const struct cmd reg_mr =
+static const struct kiwi_cmd reg_mr =
 	SNIC_CMD(REG_MR, sizeof(struct kiwi_snic_reg_mr_in), sizeof(struct kiwi_cmd_id),
 		 reg_mr_fields);
-static const struct cmd dereg_mr = SNIC_NAMING_CMD(DEREG_MR);
-static const struct cmd hold_mr = SNIC_NAMING_CMD(HOLD_MR);
-static const struct cmd resume_mr =
+static const struct kiwi_cmd dereg_mr = SNIC_NAMING_CMD(DEREG_MR);
+static const struct kiwi_cmd hold_mr = SNIC_NAMING_CMD(HOLD_MR);
+static const struct kiwi_cmd resume_mr =
 	SNIC_CMD(RESUME_MR, sizeof(struct kiwi_snic_resume_mr_in), EMPTY, resume_mr_fields);
 
-static const struct cmd create_cq =
+static const struct kiwi_cmd create_cq =
 	SNIC_CMD(CREATE_CQ, sizeof(struct kiwi_snic_create_cq_in),
 		 sizeof(struct kiwi_snic_queue_out), create_cq_fields);
-static const struct cmd destroy_cq = SNIC_NAMING_CMD(DESTROY_CQ);
+static const struct kiwi_cmd destroy_cq = SNIC_NAMING_CMD(DESTROY_CQ);
 
-static const struct cmd create_qp =
+static const struct kiwi_cmd create_qp =
 	SNIC_CMD(CREATE_QP, sizeof(struct kiwi_snic_create_qp_in),
 		 sizeof(struct kiwi_snic_queue_out), create_qp_fields);
-static const struct cmd modify_qp =
+static const struct kiwi_cmd modify_qp =
 	SNIC_CMD(MODIFY_QP, sizeof(struct kiwi_snic_modify_qp_in), EMPTY, modify_qp_fields);
-static const struct cmd query_qp =
+static const struct kiwi_cmd query_qp =
 	SNIC_CMD(QUERY_QP, sizeof(struct kiwi_cmd_id), sizeof(struct kiwi_qp_attr),
 		 number_fields);
-static const struct cmd destroy_qp = SNIC_NAMING_CMD(DESTROY_QP);
-
-static void cmd_refused(const struct cmd *cmd, int ret, const struct kiwi_fw_err *why,
-			struct kiwi_error *err)
-{
-	const char *status = kiwi_fw_status_str(why->status);
-	const struct cmd_field *f = cmd->fields;
-
-	while (f && f->name && f->offset != why->field)
-		f++;
-	if (!f || !f->name)
-		kiwi_fail(err, ret, why->value, why->limit, "%s refused: %s", cmd->name, status);
-	else if (!why->limit)
-		kiwi_fail(err, ret, why->value, 0, "%s refused: %s: %s %llu", cmd->name, status,
-			  f->name, why->value);
-	else
-		kiwi_fail(err, ret, why->value, why->limit,
-			  "%s refused: %s: %s %llu, limit %llu", cmd->name, status, f->name,
-			  why->value, why->limit);
-}
-
-/* What kiwi_fw_exec() returns when the device is down and no longer reaches memory. */
-static bool device_is_down(int ret)
-{
-	return ret == -EPROTO || ret == -ETIMEDOUT || ret == -EIO || ret == -ENODEV;
-}
-
-static int cmd_failed(const struct cmd *cmd, int ret, const struct kiwi_fw_err *why,
-		      struct kiwi_error *err)
-{
-	if (why->status != KIWI_ST_OK)
-		cmd_refused(cmd, ret, why, err);
-	else
-		kiwi_fail(err, ret, 0, 0, "%s: %s", cmd->name, kiwi_errno_text(ret));
-	err->refused = !device_is_down(ret);
-	return ret;
-}
-
-static int cmd_exec(struct kiwi_fw *fw, const struct cmd *cmd, const void *in, void *out,
-		    struct kiwi_error *err)
-{
-	struct kiwi_fw_err why;
-	int ret;
-
-	ret = kiwi_fw_exec(fw, cmd->opcode, in, cmd->in_len, out, cmd->out_len, &why);
-	return ret ? cmd_failed(cmd, ret, &why, err) : 0;
-}
-
-static int cmd_exec_id(struct kiwi_fw *fw, const struct cmd *cmd, u32 id, void *out,
-		       struct kiwi_error *err)
-{
-	struct kiwi_cmd_id in = { .id = cpu_to_le32(id) };
-
-	return cmd_exec(fw, cmd, &in, out, err);
-}
-
-static int bad_reply(const struct cmd *cmd, const char *field, u64 value,
-		     struct kiwi_error *err)
-{
-	return kiwi_fail(err, -EPROTO, value, 0, "%s: the firmware replied with %s %llu",
-			 cmd->name, field, value);
-}
+static const struct kiwi_cmd destroy_qp = SNIC_NAMING_CMD(DESTROY_QP);
 
 static bool number_ok(u32 number)
 {
 	return number && number <= KIWI_SNIC_NUMBER_MAX;
-}
-
-/*
- * The device has made an object that nobody can name, and may reach the memory
- * that came with it: only a reset ends that.
- */
-static int bad_number(struct kiwi_fw *fw, const struct cmd *cmd, const char *field, u32 number,
-		      struct kiwi_error *err)
-{
-	kiwi_fw_fail(fw, KIWI_RESET_PROTOCOL);
-	return bad_reply(cmd, field, number, err);
 }
 
 int ksnic_cmd_query_caps(struct kiwi_fw *fw, struct ksnic_caps *caps, struct kiwi_error *err)
@@ -274,7 +182,7 @@ int ksnic_cmd_query_caps(struct kiwi_fw *fw, struct ksnic_caps *caps, struct kiw
 	struct kiwi_snic_caps out;
 	int ret;
 
-	ret = cmd_exec(fw, &query_caps, NULL, &out, err);
+	ret = kiwi_cmd_exec(fw, &query_caps, NULL, &out, err);
 	return ret ?: ksnic_caps_parse(&out, caps, err);
 }
 
@@ -284,19 +192,19 @@ int ksnic_cmd_query_port(struct kiwi_fw *fw, u32 port, struct ksnic_port_info *i
 	struct kiwi_snic_port out;
 	int ret;
 
-	ret = cmd_exec_id(fw, &query_port, port, &out, err);
+	ret = kiwi_cmd_exec_id(fw, &query_port, port, &out, err);
 	if (ret)
 		return ret;
 	if (out.state != KIWI_PORT_DOWN && out.state != KIWI_PORT_ACTIVE)
-		return bad_reply(&query_port, "state", out.state, err);
+		return kiwi_cmd_bad_reply(&query_port, "state", out.state, err);
 	if (out.enabled > 1)
-		return bad_reply(&query_port, "enabled", out.enabled, err);
+		return kiwi_cmd_bad_reply(&query_port, "enabled", out.enabled, err);
 	if (out.mtu_max < KIWI_MTU_256 || out.mtu_max > KIWI_MTU_4096)
-		return bad_reply(&query_port, "mtu_max", out.mtu_max, err);
+		return kiwi_cmd_bad_reply(&query_port, "mtu_max", out.mtu_max, err);
 	if (out.mtu < KIWI_MTU_256 || out.mtu > out.mtu_max)
-		return bad_reply(&query_port, "mtu", out.mtu, err);
+		return kiwi_cmd_bad_reply(&query_port, "mtu", out.mtu, err);
 	if (!is_valid_ether_addr(out.mac))
-		return bad_reply(&query_port, "mac", ether_addr_to_u64(out.mac), err);
+		return kiwi_cmd_bad_reply(&query_port, "mac", ether_addr_to_u64(out.mac), err);
 
 	info->mbps = le32_to_cpu(out.mbps);
 	info->state = out.state;
@@ -316,7 +224,7 @@ int ksnic_cmd_set_port(struct kiwi_fw *fw, u32 port, u8 enabled, u8 mtu,
 		.mtu = mtu,
 	};
 
-	return cmd_exec(fw, &set_port, &in, NULL, err);
+	return kiwi_cmd_exec(fw, &set_port, &in, NULL, err);
 }
 
 int ksnic_cmd_set_gid(struct kiwi_fw *fw, u32 port, u8 index, u8 type, const u8 gid[16],
@@ -329,14 +237,14 @@ int ksnic_cmd_set_gid(struct kiwi_fw *fw, u32 port, u8 index, u8 type, const u8 
 	};
 
 	memcpy(in.gid, gid, sizeof(in.gid));
-	return cmd_exec(fw, &set_gid, &in, NULL, err);
+	return kiwi_cmd_exec(fw, &set_gid, &in, NULL, err);
 }
 
 int ksnic_cmd_query_port_counters(struct kiwi_fw *fw, u32 port,
 				  struct kiwi_snic_port_counters *counters,
 				  struct kiwi_error *err)
 {
-	return cmd_exec_id(fw, &query_port_counters, port, counters, err);
+	return kiwi_cmd_exec_id(fw, &query_port_counters, port, counters, err);
 }
 
 int ksnic_cmd_alloc_pd(struct kiwi_fw *fw, u32 *pdn, struct kiwi_error *err)
@@ -345,19 +253,19 @@ int ksnic_cmd_alloc_pd(struct kiwi_fw *fw, u32 *pdn, struct kiwi_error *err)
 	u32 number;
 	int ret;
 
-	ret = cmd_exec(fw, &alloc_pd, NULL, &out, err);
+	ret = kiwi_cmd_exec(fw, &alloc_pd, NULL, &out, err);
 	if (ret)
 		return ret;
 	number = le32_to_cpu(out.id);
 	if (!number_ok(number))
-		return bad_number(fw, &alloc_pd, "number", number, err);
+		return kiwi_cmd_bad_number(fw, &alloc_pd, "number", number, err);
 	*pdn = number;
 	return 0;
 }
 
 int ksnic_cmd_dealloc_pd(struct kiwi_fw *fw, u32 pdn, struct kiwi_error *err)
 {
-	return cmd_exec_id(fw, &dealloc_pd, pdn, NULL, err);
+	return kiwi_cmd_exec_id(fw, &dealloc_pd, pdn, NULL, err);
 }
 
 int ksnic_cmd_reg_mr(struct kiwi_fw *fw, u32 pdn, u32 access, u64 iova, u64 length,
@@ -373,23 +281,23 @@ int ksnic_cmd_reg_mr(struct kiwi_fw *fw, u32 pdn, u32 access, u64 iova, u64 leng
 	struct kiwi_cmd_id out;
 	int ret;
 
-	ret = cmd_exec(fw, &reg_mr, &in, &out, err);
+	ret = kiwi_cmd_exec(fw, &reg_mr, &in, &out, err);
 	if (ret)
 		return ret;
 	*key = le32_to_cpu(out.id);
 	if (!number_ok(*key >> 8))
-		return bad_number(fw, &reg_mr, "key", *key, err);
+		return kiwi_cmd_bad_number(fw, &reg_mr, "key", *key, err);
 	return 0;
 }
 
 int ksnic_cmd_dereg_mr(struct kiwi_fw *fw, u32 key, struct kiwi_error *err)
 {
-	return cmd_exec_id(fw, &dereg_mr, key, NULL, err);
+	return kiwi_cmd_exec_id(fw, &dereg_mr, key, NULL, err);
 }
 
 int ksnic_cmd_hold_mr(struct kiwi_fw *fw, u32 key, struct kiwi_error *err)
 {
-	return cmd_exec_id(fw, &hold_mr, key, NULL, err);
+	return kiwi_cmd_exec_id(fw, &hold_mr, key, NULL, err);
 }
 
 int ksnic_cmd_resume_mr(struct kiwi_fw *fw, u32 key, const struct kiwi_pbl *pbl,
@@ -400,10 +308,10 @@ int ksnic_cmd_resume_mr(struct kiwi_fw *fw, u32 key, const struct kiwi_pbl *pbl,
 		.pbl = *pbl,
 	};
 
-	return cmd_exec(fw, &resume_mr, &in, NULL, err);
+	return kiwi_cmd_exec(fw, &resume_mr, &in, NULL, err);
 }
 
-static int cmd_create_queue(struct kiwi_fw *fw, const struct cmd *cmd, const void *in,
+static int cmd_create_queue(struct kiwi_fw *fw, const struct kiwi_cmd *cmd, const void *in,
 			    u32 min, u32 max, struct ksnic_queue_id *id,
 			    struct kiwi_error *err)
 {
@@ -411,12 +319,12 @@ static int cmd_create_queue(struct kiwi_fw *fw, const struct cmd *cmd, const voi
 	u32 number;
 	int ret;
 
-	ret = cmd_exec(fw, cmd, in, &out, err);
+	ret = kiwi_cmd_exec(fw, cmd, in, &out, err);
 	if (ret)
 		return ret;
 	number = le32_to_cpu(out.number);
 	if (number < min || number > max)
-		return bad_number(fw, cmd, "number", number, err);
+		return kiwi_cmd_bad_number(fw, cmd, "number", number, err);
 	id->number = number;
 	id->epoch = le16_to_cpu(out.epoch);
 	return 0;
@@ -440,7 +348,7 @@ int ksnic_cmd_create_cq(struct kiwi_fw *fw, const struct ksnic_cq_params *params
 
 int ksnic_cmd_destroy_cq(struct kiwi_fw *fw, u32 cqn, struct kiwi_error *err)
 {
-	return cmd_exec_id(fw, &destroy_cq, cqn, NULL, err);
+	return kiwi_cmd_exec_id(fw, &destroy_cq, cqn, NULL, err);
 }
 
 int ksnic_cmd_create_qp(struct kiwi_fw *fw, const struct ksnic_qp_params *params,
@@ -476,7 +384,7 @@ int ksnic_cmd_modify_qp(struct kiwi_fw *fw, u32 qpn, u32 mask, const struct kiwi
 		.attr = *attr,
 	};
 
-	return cmd_exec(fw, &modify_qp, &in, NULL, err);
+	return kiwi_cmd_exec(fw, &modify_qp, &in, NULL, err);
 }
 
 static int query_qp_check(const struct kiwi_qp_attr *a, struct kiwi_error *err)
@@ -503,7 +411,7 @@ static int query_qp_check(const struct kiwi_qp_attr *a, struct kiwi_error *err)
 
 	for (i = 0; i < ARRAY_SIZE(fields); i++) {
 		if (fields[i].value > fields[i].max)
-			return bad_reply(&query_qp, fields[i].name, fields[i].value, err);
+			return kiwi_cmd_bad_reply(&query_qp, fields[i].name, fields[i].value, err);
 	}
 	return 0;
 }
@@ -513,11 +421,11 @@ int ksnic_cmd_query_qp(struct kiwi_fw *fw, u32 qpn, struct kiwi_qp_attr *attr,
 {
 	int ret;
 
-	ret = cmd_exec_id(fw, &query_qp, qpn, attr, err);
+	ret = kiwi_cmd_exec_id(fw, &query_qp, qpn, attr, err);
 	return ret ?: query_qp_check(attr, err);
 }
 
 int ksnic_cmd_destroy_qp(struct kiwi_fw *fw, u32 qpn, struct kiwi_error *err)
 {
-	return cmd_exec_id(fw, &destroy_qp, qpn, NULL, err);
+	return kiwi_cmd_exec_id(fw, &destroy_qp, qpn, NULL, err);
 }

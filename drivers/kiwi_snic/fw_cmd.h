@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Commands of the SNIC, one function each. On failure @err says why. With
- * err->refused the device lives and the command had no effect; without, a
- * command that names or makes an object has failed because the device is down
- * and no longer reaches memory. What is returned lies in the ranges of the ABI.
+ * Commands of the SNIC, one function each; see kiwi/cmd.h for failures. What is returned lies
+ * in the ranges of the ABI.
  */
 #ifndef KSNIC_FW_CMD_H
 #define KSNIC_FW_CMD_H
@@ -11,12 +9,12 @@
 #include <linux/if_ether.h>
 #include <linux/types.h>
 
+#include <kiwi/cmd.h>
 #include <kiwi/error.h>
 #include <kiwi_abi/snic.h>
 
 #include "caps.h"
 
-struct kiwi_fw;
 
 /*
  * struct ksnic_port_info - struct kiwi_snic_port in host order

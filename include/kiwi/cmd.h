@@ -44,13 +44,21 @@ struct kiwi_cmd {
 	u16 out_len;
 };
 
+#define KIWI_CMD(_opcode, _name, _in_len, _out_len, _fields)	{	\
+	.name = (_name),						\
+	.fields = (_fields),						\
+	.opcode = (_opcode),						\
+	.in_len = (_in_len),						\
+	.out_len = (_out_len),						\
+}
+
 int kiwi_cmd_exec(struct kiwi_fw *fw, const struct kiwi_cmd *cmd, const void *in, void *out,
 		  struct kiwi_error *err);
 int kiwi_cmd_exec_id(struct kiwi_fw *fw, const struct kiwi_cmd *cmd, u32 id, void *out,
 		     struct kiwi_error *err);
 int kiwi_cmd_bad_reply(const struct kiwi_cmd *cmd, const char *field, u64 value,
 		       struct kiwi_error *err);
-int kiwi_cmd_bad_number(struct kiwi_fw *fw, const struct kiwi_cmd *cmd, u32 number,
-			struct kiwi_error *err);
+int kiwi_cmd_bad_number(struct kiwi_fw *fw, const struct kiwi_cmd *cmd, const char *field,
+			u32 number, struct kiwi_error *err);
 
 #endif /* KIWI_CMD_H */

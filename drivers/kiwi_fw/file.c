@@ -2,6 +2,7 @@
 /* Open files of a part's character device. */
 #include <linux/fs.h>
 #include <linux/gfp.h>
+#include <linux/lockdep.h>
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
@@ -32,7 +33,7 @@ static int file_open(struct inode *inode, struct file *filp)
 	struct kiwi_file *file;
 	int ret = 0;
 
-	file = kvzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	file = kvzalloc(part->ops->file_size ?: sizeof(*file), GFP_KERNEL_ACCOUNT);
 	if (!file)
 		return -ENOMEM;
 	kref_init(&file->ref);
@@ -71,11 +72,27 @@ int kiwi_file_check_up(const struct kiwi_file *file)
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_file_check_up, "KIWI_FW");
 
+/* Nothing of the file works any more: who looks elsewhere than at events is told, too. */
+static void file_down(struct kiwi_file *file)
+{
+	lockdep_assert_held(&file->part->files_lock);
+
+	if (file->part->ops->file_down)
+		file->part->ops->file_down(file);
+}
+
 static void file_unlist(struct kiwi_file *file)
 {
 	spin_lock(&file->part->files_lock);
 	list_del(&file->node);
 	spin_unlock(&file->part->files_lock);
+}
+
+/* The file has no object and is not listed any more: for that it had a reference. */
+static void file_end(struct kiwi_file *file)
+{
+	if (file->part->ops->file_end)
+		file->part->ops->file_end(file);
 	kref_put(&file->ref, file_free);
 }
 
@@ -88,8 +105,12 @@ static int file_release(struct inode *inode, struct file *filp)
 
 	idx = srcu_read_lock(&part->gate);
 	if (!kiwi_file_check_up(file)) {
+		spin_lock(&part->files_lock);
+		file_down(file);
+		spin_unlock(&part->files_lock);
 		kiwi_owner_clear(&file->owner);
 		file_unlist(file);
+		file_end(file);
 	}
 	srcu_read_unlock(&part->gate, idx);
 	kref_put(&file->ref, file_free);
@@ -203,7 +224,7 @@ void kiwi_files_event(struct kiwi_part *part, const struct kiwi_file_event *even
 
 	spin_lock(&part->files_lock);
 	list_for_each_entry(file, &part->files, node)
-		kiwi_events_push(&file->owner.events, event);
+		kiwi_owner_tell(&file->owner, NULL, event);
 	spin_unlock(&part->files_lock);
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_files_event, "KIWI_FW");
@@ -260,6 +281,7 @@ void kiwi_files_shut(struct kiwi_part *part, int down_errno)
 	WRITE_ONCE(part->up, false);
 	list_for_each_entry(file, &part->files, node) {
 		WRITE_ONCE(file->down, true);
+		file_down(file);
 		wake_up_interruptible_poll(&file->owner.events.wait, EPOLLHUP | EPOLLERR);
 	}
 	spin_unlock(&part->files_lock);
@@ -289,7 +311,10 @@ void kiwi_files_clear(struct kiwi_part *part)
 	struct kiwi_file *file;
 
 	while ((file = next_file(part))) {
+		kiwi_owner_withdraw(&file->owner);
+		if (part->ops->file_clear)
+			part->ops->file_clear(file);
 		kiwi_owner_clear(&file->owner);
-		kref_put(&file->ref, file_free);
+		file_end(file);
 	}
 }

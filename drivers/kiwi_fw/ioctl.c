@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/capability.h>
+#include <linux/dma-buf.h>
 #include <linux/errno.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -39,6 +40,26 @@ int kiwi_call_reserved(struct kiwi_call *call)
 	return kiwi_fail(&call->err, -EINVAL, 0, 0, "a reserved field is not zero");
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_call_reserved, "KIWI_FW");
+
+/**
+ * kiwi_call_open_dmabuf() - open a DMA-buf for the user, when the reply has reached it
+ * @call: the ioctl; @fd is the descriptor to be replied
+ * @dmabuf: the DMA-buf, whose reference is consumed
+ * @flags: O_CLOEXEC or 0
+ *
+ * Return: 0, -EMFILE or -ENOMEM
+ */
+int kiwi_call_open_dmabuf(struct kiwi_call *call, struct dma_buf *dmabuf, int flags)
+{
+	call->fd = get_unused_fd_flags(flags);
+	if (call->fd < 0) {
+		dma_buf_put(dmabuf);
+		return kiwi_fail(&call->err, call->fd, 0, 0, "no file descriptor is free");
+	}
+	call->opened = dmabuf->file;
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_call_open_dmabuf, "KIWI_FW");
 
 /**
  * kiwi_ioctl_last_error() - the ioctl of struct kiwi_last_error

@@ -57,6 +57,7 @@ void *kiwi_obj_new(struct kiwi_owner *owner, const struct kiwi_obj_ops *ops, siz
 	obj->part = owner->part;
 	obj->owner = owner;
 	obj->user_data = user_data;
+	atomic_set(&obj->uses, 0);
 	mutex_init(&obj->lock);
 	lockdep_set_class(&obj->lock, ops->key);
 	INIT_LIST_HEAD(&obj->node);
@@ -139,6 +140,49 @@ void *kiwi_obj_get(struct kiwi_owner *owner, u32 id, const struct kiwi_obj_ops *
 EXPORT_SYMBOL_NS_GPL(kiwi_obj_get, "KIWI_FW");
 
 /**
+ * kiwi_obj_use() - look an object up, for another that uses it from now on
+ * @owner: table
+ * @id: in the table
+ * @ops: the kind wanted
+ * @err: filled if there is none
+ *
+ * Return: the object, which cannot be destroyed before kiwi_obj_unuse(), or NULL
+ */
+void *kiwi_obj_use(struct kiwi_owner *owner, u32 id, const struct kiwi_obj_ops *ops,
+		   struct kiwi_error *err)
+{
+	struct kiwi_obj *obj = obj_lookup(owner, id, ops);
+
+	if (obj && !atomic_inc_unless_negative(&obj->uses)) {
+		kiwi_obj_put(obj);
+		obj = NULL;
+	}
+	if (!obj)
+		kiwi_obj_absent(id, ops, err);
+	return obj;
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_obj_use, "KIWI_FW");
+
+/**
+ * kiwi_obj_unuse() - undo kiwi_obj_use()
+ * @obj: the object
+ */
+void kiwi_obj_unuse(struct kiwi_obj *obj)
+{
+	atomic_dec(&obj->uses);
+	kiwi_obj_put(obj);
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_obj_unuse, "KIWI_FW");
+
+/* Nobody uses the object, and nobody will. Returns the number of users otherwise. */
+static int obj_condemn(struct kiwi_obj *obj)
+{
+	int uses = atomic_cmpxchg(&obj->uses, 0, -1);
+
+	return max(uses, 0);
+}
+
+/**
  * kiwi_obj_condemned() - whether somebody has begun to destroy an object
  * @obj: the object
  *
@@ -146,11 +190,18 @@ EXPORT_SYMBOL_NS_GPL(kiwi_obj_get, "KIWI_FW");
  */
 bool kiwi_obj_condemned(const struct kiwi_obj *obj)
 {
-	return READ_ONCE(obj->condemned);
+	return atomic_read(&obj->uses) < 0;
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_obj_condemned, "KIWI_FW");
 
-static int obj_not_live(const struct kiwi_obj *obj, struct kiwi_error *err)
+/**
+ * kiwi_obj_not_live() - why an object cannot be used
+ * @obj: the object, locked, used or looked up, and not live
+ * @err: to be filled
+ *
+ * Return: negative errno
+ */
+int kiwi_obj_not_live(const struct kiwi_obj *obj, struct kiwi_error *err)
 {
 	if (obj->revoked)
 		return kiwi_fail(err, -EREMOTEIO, obj->id, 0,
@@ -158,6 +209,7 @@ static int obj_not_live(const struct kiwi_obj *obj, struct kiwi_error *err)
 				 obj->id);
 	return kiwi_obj_absent(obj->id, obj->ops, err);
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_obj_not_live, "KIWI_FW");
 
 /**
  * kiwi_obj_lock() - lock an object, to name it in a command
@@ -173,11 +225,29 @@ int kiwi_obj_lock(struct kiwi_obj *obj, struct kiwi_error *err)
 	mutex_lock(&obj->lock);
 	if (obj->live && !kiwi_obj_condemned(obj))
 		return 0;
-	ret = obj_not_live(obj, err);
+	ret = kiwi_obj_not_live(obj, err);
 	mutex_unlock(&obj->lock);
 	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_obj_lock, "KIWI_FW");
+
+/**
+ * kiwi_owner_tell() - put an event where an owner finds it
+ * @owner: whose
+ * @obj: that it concerns; NULL: the device
+ * @event: the event
+ *
+ * With the lock held by which @owner was found: event_lock or files_lock.
+ */
+void kiwi_owner_tell(struct kiwi_owner *owner, const struct kiwi_obj *obj,
+		     const struct kiwi_file_event *event)
+{
+	const struct kiwi_part_ops *ops = owner->part->ops;
+
+	kiwi_events_push(&owner->events, event);
+	if (ops->told)
+		ops->told(owner, obj, event);
+}
 
 /**
  * kiwi_obj_notify() - tell the owner of an event
@@ -199,7 +269,7 @@ void kiwi_obj_notify(struct kiwi_obj *obj, u32 type, u32 code, u32 info)
 	lockdep_assert_held(&obj->part->event_lock);
 
 	if (obj->owner)
-		kiwi_events_push(&obj->owner->events, &event);
+		kiwi_owner_tell(obj->owner, obj, &event);
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_obj_notify, "KIWI_FW");
 
@@ -237,9 +307,14 @@ static int obj_kill(struct kiwi_obj *obj, struct kiwi_error *err)
 
 static void obj_disown(struct kiwi_obj *obj)
 {
+	struct kiwi_owner *owner;
+
 	spin_lock(&obj->part->event_lock);
+	owner = obj->owner;
 	obj->owner = NULL;
 	spin_unlock(&obj->part->event_lock);
+	if (owner && obj->part->ops->disowned)
+		obj->part->ops->disowned(owner, obj);
 }
 
 /* The device does not know the object, and no table does. */
@@ -250,12 +325,11 @@ static void obj_end(struct kiwi_obj *obj)
 	kiwi_obj_put(obj);
 }
 
-/* That it is in use is no more than to be waited for. */
 static void zombie_add(struct kiwi_obj *obj, int ret, const char *why)
 {
 	struct kiwi_part *part = obj->part;
 
-	if (ret != -EBUSY)
+	if (ret != -EBUSY || !obj->ops->waits)
 		dev_warn_ratelimited(&part->dev, "%s kept until it can be destroyed: %s\n",
 				     obj->ops->name, why);
 	obj_disown(obj);
@@ -266,9 +340,11 @@ static void zombie_add(struct kiwi_obj *obj, int ret, const char *why)
 
 static int obj_try_end(struct kiwi_obj *obj, struct kiwi_error *err)
 {
-	int ret;
+	int ret, uses = obj_condemn(obj);
 
-	WRITE_ONCE(obj->condemned, true);
+	if (uses)
+		return kiwi_fail(err, -EBUSY, uses, 0, "%s %u has %d users", obj->ops->name,
+				 obj->id, uses);
 	if (obj->ops->withdraw)
 		obj->ops->withdraw(obj);
 	mutex_lock(&obj->lock);
@@ -339,6 +415,21 @@ int kiwi_obj_destroy(struct kiwi_owner *owner, u32 id, struct kiwi_error *err)
 EXPORT_SYMBOL_NS_GPL(kiwi_obj_destroy, "KIWI_FW");
 
 /**
+ * kiwi_owner_withdraw() - end what was made of all objects of an owner, and keep the objects
+ * @owner: with no call under way
+ */
+void kiwi_owner_withdraw(struct kiwi_owner *owner)
+{
+	struct kiwi_obj *obj;
+	unsigned long id;
+
+	xa_for_each(&owner->objs, id, obj) {
+		if (obj->ops->withdraw)
+			obj->ops->withdraw(obj);
+	}
+}
+
+/**
  * kiwi_owner_clear() - destroy all objects of an owner
  * @owner: with no call under way
  */
@@ -383,3 +474,28 @@ void kiwi_zombies_retry(struct kiwi_part *part)
 	mutex_unlock(&part->zombie_lock);
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_zombies_retry, "KIWI_FW");
+
+/**
+ * kiwi_obj_revoke() - memory of an object is taken away
+ * @obj: locked; the device has no access to the memory when this returns
+ * @type: of the event that tells the owner, unless the device does not know the object
+ * @code: by type
+ */
+void kiwi_obj_revoke(struct kiwi_obj *obj, u32 type, u32 code)
+{
+	struct kiwi_error err;
+
+	lockdep_assert_held(&obj->lock);
+
+	obj->revoked = true;
+	if (!obj->live)
+		return;
+	if (obj_kill(obj, &err)) {
+		kiwi_fw_fail(obj->part->fw, KIWI_RESET_PROTOCOL);
+		obj_dead(obj);
+	}
+	spin_lock(&obj->part->event_lock);
+	kiwi_obj_notify(obj, type, code, 0);
+	spin_unlock(&obj->part->event_lock);
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_obj_revoke, "KIWI_FW");

@@ -24,6 +24,15 @@ EXPORT_SYMBOL_NS_GPL(kiwi_part_check_up, "KIWI_FW");
 
 /* Start and stop ---------------------------------------------------------------- */
 
+/* Nobody does anything on behalf of the device any more. */
+static void part_stopped(struct kiwi_part *part)
+{
+	lockdep_assert_held(&part->life);
+
+	if (part->ops->stopped)
+		part->ops->stopped(part);
+}
+
 static void part_stop_locked(struct kiwi_part *part, enum kiwi_reset_reason reason,
 			     int down_errno)
 {
@@ -34,7 +43,7 @@ static void part_stop_locked(struct kiwi_part *part, enum kiwi_reset_reason reas
 	kiwi_fw_stop(part->fw, reason);
 	/* The device has no access to anything now, so nothing is refused. */
 	kiwi_zombies_retry(part);
-	part->ops->stopped(part);
+	part_stopped(part);
 }
 
 static void part_stop(struct kiwi_part *part, enum kiwi_reset_reason reason)
@@ -66,7 +75,7 @@ static int part_start(struct kiwi_part *part)
 
 stop_fw:
 	kiwi_fw_stop(part->fw, KIWI_RESET_PROBE);
-	part->ops->stopped(part);
+	part_stopped(part);
 unlock:
 	mutex_unlock(&part->life);
 	return ret;
@@ -328,7 +337,10 @@ EXPORT_SYMBOL_NS_GPL(kiwi_part_err_handlers, "KIWI_FW");
  */
 int kiwi_part_init(const struct kiwi_part_ops *ops)
 {
-	return alloc_chrdev_region(ops->devt, 0, KIWI_PART_MINORS, ops->name);
+	char name[16];
+
+	scnprintf(name, sizeof(name), "kiwi_%s", ops->name);
+	return alloc_chrdev_region(ops->devt, 0, KIWI_PART_MINORS, name);
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_part_init, "KIWI_FW");
 

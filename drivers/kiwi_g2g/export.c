@@ -48,6 +48,7 @@ static void export_release(struct kiwi_obj *obj)
 const struct kiwi_obj_ops kg2g_export_ops = {
 	.name = "export",
 	.kind = KG2G_EXPORT,
+	.waits = true,
 	.key = &export_lock_key,
 	.destroy = export_destroy,
 	.forget = export_forget,
@@ -136,7 +137,7 @@ static int create_locked(struct kg2g_export *export, const struct kiwi_fw_pbl *p
 
 	lockdep_assert_held(&obj->lock);
 	if (obj->revoked)
-		return kiwi_fail(err, -EREMOTEIO, 0, 0, "the exporter took back its memory");
+		return kiwi_obj_not_live(obj, err);
 	memcpy(in.handle, export->handle, sizeof(in.handle));
 	memcpy(in.grantees, export->grantees, sizeof(in.grantees));
 	ret = kg2g_cmd_create_export(obj->part->fw, &in, &export->number, err);

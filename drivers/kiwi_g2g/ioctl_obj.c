@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Exports and imports of a file. */
-#include <linux/dma-buf.h>
 #include <linux/errno.h>
-#include <linux/file.h>
 #include <linux/mm.h>
 #include <linux/string.h>
 
@@ -211,17 +209,6 @@ int kg2g_ioctl_import_query(struct kiwi_call *call, void *data)
 	return ret;
 }
 
-static int open_dmabuf(struct kiwi_call *call, struct dma_buf *dmabuf, int flags)
-{
-	call->fd = get_unused_fd_flags(flags);
-	if (call->fd < 0) {
-		dma_buf_put(dmabuf);
-		return kiwi_fail(&call->err, call->fd, 0, 0, "no file descriptor is free");
-	}
-	call->opened = dmabuf->file;
-	return 0;
-}
-
 int kg2g_ioctl_import_dmabuf(struct kiwi_call *call, void *data)
 {
 	struct kiwi_g2g_import_dmabuf *d = data;
@@ -237,7 +224,7 @@ int kg2g_ioctl_import_dmabuf(struct kiwi_call *call, void *data)
 	kiwi_obj_put(&window->obj);
 	if (IS_ERR(dmabuf))
 		return PTR_ERR(dmabuf);
-	ret = open_dmabuf(call, dmabuf, d->flags);
+	ret = kiwi_call_open_dmabuf(call, dmabuf, d->flags);
 	d->fd = call->fd;
 	d->length = length;
 	return ret;

@@ -8,14 +8,16 @@
  * kiwi_obj_publish() makes the id known. kiwi_obj_abort() undoes any of them.
  *
  * Locks, outermost first: kiwi_part.life; kiwi_part.zombie_lock; a DMA-buf's reservation lock
- * (held by who revokes memory); lock of an object; the spinlocks kiwi_part.event_lock,
- * kiwi_part.files_lock and that of a file's events, which do not nest but for the last in
- * either. Memory is neither taken nor given back, and user memory not touched, with the lock
- * of an object held.
+ * (held by who revokes or moves memory); locks of objects, of several kinds in the order of kinds
+ * that the part states; the spinlocks kiwi_part.event_lock and kiwi_part.files_lock, which do not
+ * nest in each other; below them that of a file's events and those that kiwi_part_ops.told
+ * and file_down take. Memory is neither taken nor given back, and user memory not touched, with
+ * the lock of an object held.
  */
 #ifndef KIWI_PART_H
 #define KIWI_PART_H
 
+#include <linux/atomic.h>
 #include <linux/cdev.h>
 #include <linux/device.h>
 #include <linux/kref.h>
@@ -34,9 +36,11 @@
 #include <kiwi/fw.h>
 #include <uapi/kiwi/common.h>
 
+struct dma_buf;
 struct kiwi_call;
 struct kiwi_file;
 struct kiwi_obj;
+struct kiwi_owner;
 struct kiwi_part;
 
 /* Part ---------------------------------------------------------------------- */
@@ -79,10 +83,18 @@ struct kiwi_ioctl {
  * @ioctls: by number; a NULL handler where there is none
  * @nr_ioctls: of them
  * @start: commands work: learn what the device can do; may fail
- * @stopped: the device knows nothing any more, and no call is under way
+ * @stopped: the device knows nothing any more, and no call is under way; may be NULL
  * @publish: makes the folders in sysfs that depend on @start
  * @unpublish: removes them; may be called without @publish
  * @mmap: for a file; the gate is held
+ * @file_size: of the structure that begins with struct kiwi_file; 0 where a file has no more
+ * @told: an event was put where @owner's file is read; it is of @obj, or of the device with NULL.
+ *	Under event_lock or files_lock. May be NULL, as may what follows up to @file_end
+ * @disowned: of @obj comes no event to @owner any more, who may end before the object does
+ * @file_down: nothing of the file works any more; under files_lock
+ * @file_clear: objects of the file are about to be destroyed because the device can no longer be
+ *	used; after @file_down, with no call under way, and withdrawn of all objects
+ * @file_end: the file has no object any more, and no event comes
  * @free: gives back the structure
  * @devt: of device 0, of kiwi_part_init()
  * @ida: numbers of devices
@@ -100,6 +112,13 @@ struct kiwi_part_ops {
 	int (*publish)(struct kiwi_part *part);
 	void (*unpublish)(struct kiwi_part *part);
 	int (*mmap)(struct kiwi_file *file, struct vm_area_struct *vma);
+	size_t file_size;
+	void (*told)(struct kiwi_owner *owner, const struct kiwi_obj *obj,
+		     const struct kiwi_file_event *event);
+	void (*disowned)(struct kiwi_owner *owner, const struct kiwi_obj *obj);
+	void (*file_down)(struct kiwi_file *file);
+	void (*file_clear)(struct kiwi_file *file);
+	void (*file_end)(struct kiwi_file *file);
 	void (*free)(struct kiwi_part *part);
 	dev_t *devt;
 	struct ida *ida;
@@ -194,17 +213,19 @@ bool kiwi_events_pending(struct kiwi_events *q);
  * struct kiwi_obj_ops - what differs by kind; there is one for each
  * @name: for people
  * @kind: number; an owner's objects are destroyed in the order of kinds, users before used
+ * @waits: the device may refuse @destroy with -EBUSY for a time, which is nothing to be told of
  * @key: of the objects' locks
  * @destroy: takes the object out of the device; under the object's lock, as is @forget
  * @forget: ends what led to the object by its number, after the device has let go of it, or
  *	may no longer do anything; may be NULL
  * @withdraw: ends what was made of an object, mappings say, before the device forgets it; may
- *	be NULL
+ *	be called more than once; may be NULL
  * @release: gives back all that the object holds, but not the object itself
  */
 struct kiwi_obj_ops {
 	const char *name;
 	unsigned int kind;
+	bool waits;
 	struct lock_class_key *key;
 	int (*destroy)(struct kiwi_obj *obj, struct kiwi_error *err);
 	void (*forget)(struct kiwi_obj *obj);
@@ -213,7 +234,7 @@ struct kiwi_obj_ops {
 };
 
 /**
- * struct kiwi_owner - table of objects
+ * struct kiwi_owner - table of objects; of an open file
  * @part: the device
  * @events: where the objects' events go
  * @objs: by id; the id of an object not published yet holds nothing
@@ -232,7 +253,7 @@ struct kiwi_owner {
  * @owner: table that it is in, NULL once its owner gave it up; under event_lock
  * @user_data: the owner's, for events
  * @id: in the table
- * @condemned: somebody has begun to destroy the object
+ * @uses: objects that use this one; -1 from the first attempt to destroy it
  * @lock: excludes commands that name the object from its end in the device
  * @live: the device knows the object; under @lock
  * @revoked: memory of the object was taken away; under @lock
@@ -246,7 +267,7 @@ struct kiwi_obj {
 	struct kiwi_owner *owner;
 	u64 user_data;
 	u32 id;
-	bool condemned;
+	atomic_t uses;
 	struct mutex lock;	/* commands that name the object */
 	bool live;
 	bool revoked;
@@ -255,6 +276,9 @@ struct kiwi_obj {
 };
 
 void kiwi_owner_init(struct kiwi_owner *owner, struct kiwi_part *part);
+void kiwi_owner_tell(struct kiwi_owner *owner, const struct kiwi_obj *obj,
+		     const struct kiwi_file_event *event);
+void kiwi_owner_withdraw(struct kiwi_owner *owner);
 void kiwi_owner_clear(struct kiwi_owner *owner);
 void kiwi_owner_exit(struct kiwi_owner *owner);
 
@@ -267,11 +291,16 @@ int kiwi_obj_destroy(struct kiwi_owner *owner, u32 id, struct kiwi_error *err);
 void *kiwi_obj_get(struct kiwi_owner *owner, u32 id, const struct kiwi_obj_ops *ops,
 		   struct kiwi_error *err);
 void kiwi_obj_put(struct kiwi_obj *obj);
+void *kiwi_obj_use(struct kiwi_owner *owner, u32 id, const struct kiwi_obj_ops *ops,
+		   struct kiwi_error *err);
+void kiwi_obj_unuse(struct kiwi_obj *obj);
 
 int kiwi_obj_absent(u32 id, const struct kiwi_obj_ops *ops, struct kiwi_error *err);
 bool kiwi_obj_condemned(const struct kiwi_obj *obj);
 int kiwi_obj_lock(struct kiwi_obj *obj, struct kiwi_error *err);
+int kiwi_obj_not_live(const struct kiwi_obj *obj, struct kiwi_error *err);
 void kiwi_obj_notify(struct kiwi_obj *obj, u32 type, u32 code, u32 info);
+void kiwi_obj_revoke(struct kiwi_obj *obj, u32 type, u32 code);
 void kiwi_zombies_retry(struct kiwi_part *part);
 
 int kiwi_route_add(struct kiwi_obj *obj, struct xarray *routes, u32 number,
@@ -331,6 +360,7 @@ int kiwi_files_holders(struct kiwi_part *part, char *buf, size_t size);
 void kiwi_cdev_init(struct kiwi_part *part);
 
 int kiwi_call_reserved(struct kiwi_call *call);
+int kiwi_call_open_dmabuf(struct kiwi_call *call, struct dma_buf *dmabuf, int flags);
 int kiwi_ioctl_last_error(struct kiwi_call *call, void *data);
 int kiwi_ioctl_destroy(struct kiwi_call *call, void *data);
 long kiwi_ioctl(struct file *filp, unsigned int cmd, unsigned long arg);

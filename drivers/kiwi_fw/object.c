@@ -67,7 +67,11 @@ EXPORT_SYMBOL_NS_GPL(kiwi_obj_new, "KIWI_FW");
 
 static void obj_free(struct kref *ref)
 {
-	kfree(container_of(ref, struct kiwi_obj, ref));
+	struct kiwi_obj *obj = container_of(ref, struct kiwi_obj, ref);
+
+	if (obj->ops->free)
+		obj->ops->free(obj);
+	kfree(obj);
 }
 
 /**

@@ -115,12 +115,19 @@ static void window_release(struct kiwi_obj *obj)
 	struct kg2g_window *window = container_of(obj, struct kg2g_window, obj);
 
 	cancel_work_sync(&window->dead_work);
+	if (window->place)
+		place_put(window->place);
+}
+
+/* Revoked long since, but who maps or exports the window may only now find that out. */
+static void window_free(struct kiwi_obj *obj)
+{
+	struct kg2g_window *window = container_of(obj, struct kg2g_window, obj);
+
 	if (window->bar)
 		kiwi_bar_put(window->bar);
 	if (window->atomics)
 		kiwi_bar_put(window->atomics);
-	if (window->place)
-		place_put(window->place);
 }
 
 const struct kiwi_obj_ops kg2g_window_ops = {
@@ -131,6 +138,7 @@ const struct kiwi_obj_ops kg2g_window_ops = {
 	.forget = window_forget,
 	.withdraw = window_withdraw,
 	.release = window_release,
+	.free = window_free,
 };
 
 struct kg2g_window *kg2g_window_new(struct kiwi_owner *owner, u64 user_data)

@@ -221,6 +221,7 @@ bool kiwi_events_pending(struct kiwi_events *q);
  * @withdraw: ends what was made of an object, mappings say, before the device forgets it; may
  *	be called more than once; may be NULL
  * @release: gives back all that the object holds, but not the object itself
+ * @free: gives back what those who have looked the object up may still use; may be NULL
  */
 struct kiwi_obj_ops {
 	const char *name;
@@ -231,6 +232,7 @@ struct kiwi_obj_ops {
 	void (*forget)(struct kiwi_obj *obj);
 	void (*withdraw)(struct kiwi_obj *obj);
 	void (*release)(struct kiwi_obj *obj);
+	void (*free)(struct kiwi_obj *obj);
 };
 
 /**

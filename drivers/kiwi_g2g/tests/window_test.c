@@ -248,6 +248,23 @@ static void window_dmabuf_of_the_dead(struct kunit *test)
 	dma_buf_put(dmabuf);
 }
 
+/* Who has looked a window up may come to map or export it when it is no more. */
+static void window_dmabuf_of_the_destroyed(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct kg2g_window *window;
+	u32 id = bound(x);
+	u64 length;
+
+	KUNIT_ASSERT_EQ(test, map(x, id, SZ_4K), 0);
+	window = kiwi_obj_get(&x->file->owner, id, &kg2g_window_ops, &x->err);
+	KUNIT_ASSERT_NOT_NULL(test, window);
+	KUNIT_EXPECT_EQ(test, fixture_destroy(x, id), 0);
+	KUNIT_EXPECT_PTR_EQ(test, kg2g_window_dmabuf(window, &length, &x->err),
+			    (struct dma_buf *)ERR_PTR(-EREMOTEIO));
+	kiwi_obj_put(&window->obj);
+}
+
 static void window_unbind_refused(struct kunit *test)
 {
 	struct fixture *x = test->priv;
@@ -312,6 +329,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_map_refused_leaves_no_hole),
 	KUNIT_CASE(window_dmabuf),
 	KUNIT_CASE(window_dmabuf_of_the_dead),
+	KUNIT_CASE(window_dmabuf_of_the_destroyed),
 	KUNIT_CASE(window_unbind_refused),
 	KUNIT_CASE(window_device_dies),
 	KUNIT_CASE(window_events_lost),

@@ -10,26 +10,28 @@
 #include "ksnic.h"
 #include "object.h"
 
-static int cq_destroy(struct ksnic_obj *obj, struct kiwi_error *err)
+static struct lock_class_key cq_lock_key;
+
+static int cq_destroy(struct kiwi_obj *obj, struct kiwi_error *err)
 {
 	struct ksnic_cq *cq = container_of(obj, struct ksnic_cq, obj);
 
 	if (cq->comp.fn) {
-		kiwi_fw_comp_del(obj->ks->fw, &cq->comp);
+		kiwi_fw_comp_del(obj->part->fw, &cq->comp);
 		cq->comp.fn = NULL;
 	}
-	return ksnic_cmd_destroy_cq(obj->ks->fw, cq->hw.number, err);
+	return ksnic_cmd_destroy_cq(obj->part->fw, cq->hw.number, err);
 }
 
-static void cq_forget(struct ksnic_obj *obj)
+static void cq_forget(struct kiwi_obj *obj)
 {
 	struct ksnic_cq *cq = container_of(obj, struct ksnic_cq, obj);
 
-	kiwi_fw_sync_events(obj->ks->fw);
-	ksnic_route_del(obj->ks, &obj->ks->cqs, cq->hw.number, obj);
+	kiwi_fw_sync_events(obj->part->fw);
+	kiwi_route_del(obj, &to_ksnic(obj->part)->cqs, cq->hw.number);
 }
 
-static void cq_release(struct ksnic_obj *obj)
+static void cq_release(struct kiwi_obj *obj)
 {
 	struct ksnic_cq *cq = container_of(obj, struct ksnic_cq, obj);
 
@@ -38,22 +40,23 @@ static void cq_release(struct ksnic_obj *obj)
 	if (cq->mem)
 		kiwi_fw_mem_release(cq->mem);
 	if (cq->db)
-		ksnic_obj_unuse(&cq->db->obj);
+		kiwi_obj_unuse(&cq->db->obj);
 }
 
-const struct ksnic_obj_ops ksnic_cq_ops = {
+const struct kiwi_obj_ops ksnic_cq_ops = {
 	.name = "CQ",
 	.kind = KSNIC_CQ,
+	.key = &cq_lock_key,
 	.destroy = cq_destroy,
 	.forget = cq_forget,
 	.release = cq_release,
 };
 
-struct ksnic_cq *ksnic_cq_new(struct ksnic_owner *owner, u64 user_data)
+struct ksnic_cq *ksnic_cq_new(struct kiwi_owner *owner, u64 user_data)
 {
 	struct ksnic_cq *cq;
 
-	cq = ksnic_obj_new(owner, &ksnic_cq_ops, sizeof(*cq), user_data);
+	cq = kiwi_obj_new(owner, &ksnic_cq_ops, sizeof(*cq), user_data);
 	if (cq) {
 		INIT_LIST_HEAD(&cq->senders);
 		INIT_LIST_HEAD(&cq->receivers);
@@ -67,7 +70,7 @@ static int cq_check_flags(const struct ksnic *ks, u32 flags, struct kiwi_error *
 		return kiwi_fail(err, -EINVAL, flags, 0,
 				 "flags %#x: KIWI_CQ_COLLAPSED needs KIWI_CQ_OVERRUN_IGNORE",
 				 flags);
-	return flags ? ksnic_need_gpu_queues(ks->fw, "KIWI_CQ_OVERRUN_IGNORE", err) : 0;
+	return flags ? ksnic_need_gpu_queues(ks->part.fw, "KIWI_CQ_OVERRUN_IGNORE", err) : 0;
 }
 
 static int cq_check_log2(const struct ksnic *ks, u32 flags, u32 log2, struct kiwi_error *err)
@@ -149,14 +152,14 @@ static void cq_completion(struct kiwi_fw_comp *comp)
 
 static int cq_connect(struct ksnic_cq *cq, struct kiwi_error *err)
 {
-	struct ksnic *ks = cq->obj.ks;
+	struct ksnic *ks = to_ksnic(cq->obj.part);
 	int ret;
 
-	ret = ksnic_route_add(ks, &ks->cqs, cq->hw.number, &cq->obj, err);
+	ret = kiwi_route_add(&cq->obj, &ks->cqs, cq->hw.number, err);
 	if (ret || !cq->signal)
 		return ret;
 	cq->comp.fn = cq_completion;
-	ret = kiwi_fw_comp_add(ks->fw, cq->hw.number, &cq->comp);
+	ret = kiwi_fw_comp_add(ks->part.fw, cq->hw.number, &cq->comp);
 	if (!ret)
 		return 0;
 	cq->comp.fn = NULL;
@@ -172,8 +175,8 @@ static int cq_connect(struct ksnic_cq *cq, struct kiwi_error *err)
  */
 int ksnic_cq_create(struct ksnic_cq *cq, struct kiwi_error *err)
 {
-	struct ksnic_obj *obj = &cq->obj;
-	struct kiwi_fw *fw = obj->ks->fw;
+	struct kiwi_obj *obj = &cq->obj;
+	struct kiwi_fw *fw = obj->part->fw;
 	struct ksnic_cq_params params = {
 		.ci_offset = cq->ci_offset,
 		.length = cq->mem->length,
@@ -185,14 +188,14 @@ int ksnic_cq_create(struct ksnic_cq *cq, struct kiwi_error *err)
 	struct kiwi_fw_pbl pbl;
 	int ret;
 
-	ret = ksnic_pbl_build(obj->ks, cq->mem, &pbl, err);
+	ret = ksnic_pbl_build(to_ksnic(obj->part), cq->mem, &pbl, err);
 	if (ret)
 		return ret;
 	params.pbl = &pbl.wire;
 
 	mutex_lock(&obj->lock);
 	if (obj->revoked)
-		ret = ksnic_obj_not_live(obj, err);
+		ret = kiwi_obj_not_live(obj, err);
 	else
 		ret = ksnic_cmd_create_cq(fw, &params, &cq->hw, err);
 	if (!ret) {
@@ -208,7 +211,7 @@ int ksnic_cq_create(struct ksnic_cq *cq, struct kiwi_error *err)
 static void cq_revoke_qp(struct ksnic_qp *qp)
 {
 	mutex_lock(&qp->obj.lock);
-	ksnic_obj_revoke(&qp->obj, KIWI_SNIC_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
+	kiwi_obj_revoke(&qp->obj, KIWI_SNIC_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
 	mutex_unlock(&qp->obj.lock);
 }
 
@@ -223,7 +226,7 @@ static void cq_revoked(void *arg)
 		cq_revoke_qp(qp);
 	list_for_each_entry(qp, &cq->receivers, recv_node)
 		cq_revoke_qp(qp);
-	ksnic_obj_revoke(&cq->obj, KIWI_SNIC_EVENT_CQ_ERROR, KIWI_CQ_ERR_DMA);
+	kiwi_obj_revoke(&cq->obj, KIWI_SNIC_EVENT_CQ_ERROR, KIWI_CQ_ERR_DMA);
 	mutex_unlock(&cq->obj.lock);
 }
 

@@ -3,14 +3,20 @@
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+
+#include <kiwi/bar.h>
 
 #include "ksnic.h"
 #include "object.h"
 
-static int db_destroy(struct ksnic_obj *obj, struct kiwi_error *err)
+static struct lock_class_key db_lock_key;
+
+static int db_destroy(struct kiwi_obj *obj, struct kiwi_error *err)
 {
 	struct ksnic_db *db = container_of(obj, struct ksnic_db, obj);
-	struct kiwi_fw *fw = obj->ks->fw;
+	struct kiwi_fw *fw = obj->part->fw;
 	int ret;
 
 	ret = kiwi_fw_db_close(fw, &db->page);
@@ -22,24 +28,43 @@ static int db_destroy(struct ksnic_obj *obj, struct kiwi_error *err)
 	return ret;
 }
 
-static void db_forget(struct ksnic_obj *obj)
+static void db_forget(struct kiwi_obj *obj)
 {
 	struct ksnic_db *db = container_of(obj, struct ksnic_db, obj);
 
-	ksnic_route_del(obj->ks, &obj->ks->dbs, db->page.index, obj);
+	kiwi_route_del(obj, &to_ksnic(obj->part)->dbs, db->page.index);
+}
+
+static void db_withdraw(struct kiwi_obj *obj)
+{
+	struct ksnic_db *db = container_of(obj, struct ksnic_db, obj);
+
+	if (db->bar)
+		kiwi_bar_revoke(db->bar);
 }
 
 /* The page itself was given back when it was closed. */
-static void db_release(struct ksnic_obj *obj)
+static void db_release(struct kiwi_obj *obj)
 {
 }
 
-const struct ksnic_obj_ops ksnic_db_ops = {
+static void db_free(struct kiwi_obj *obj)
+{
+	struct ksnic_db *db = container_of(obj, struct ksnic_db, obj);
+
+	if (db->bar)
+		kiwi_bar_put(db->bar);
+}
+
+const struct kiwi_obj_ops ksnic_db_ops = {
 	.name = "doorbell",
 	.kind = KSNIC_DB,
+	.key = &db_lock_key,
 	.destroy = db_destroy,
 	.forget = db_forget,
+	.withdraw = db_withdraw,
 	.release = db_release,
+	.free = db_free,
 };
 
 /**
@@ -50,25 +75,75 @@ const struct ksnic_obj_ops ksnic_db_ops = {
  */
 u8 ksnic_db_shift(const struct ksnic *ks)
 {
-	return max_t(u8, PAGE_SHIFT, kiwi_fw_identity(ks->fw)->db_page_shift);
+	return max_t(u8, PAGE_SHIFT, kiwi_fw_identity(ks->part.fw)->db_page_shift);
 }
 
-struct ksnic_db *ksnic_db_new(struct ksnic_owner *owner)
+struct ksnic_db *ksnic_db_new(struct kiwi_owner *owner)
 {
-	return ksnic_obj_new(owner, &ksnic_db_ops, sizeof(struct ksnic_db), 0);
+	return kiwi_obj_new(owner, &ksnic_db_ops, sizeof(struct ksnic_db), 0);
 }
 
+/*
+ * A GPU that rings the doorbell imports it. One that keeps its mapping when the doorbell is
+ * withdrawn writes into a closed page, or with an epoch of the past: the page may become
+ * another's at once.
+ */
+static struct kiwi_bar *db_bar(const struct ksnic_db *db)
+{
+	const struct kiwi_bar_range range = {
+		.owner = THIS_MODULE,
+		.pdev = to_pci_dev(db->obj.part->dev.parent),
+		.phys = db->page.phys,
+		.size = db->page.size,
+		.write_combined = db->write_combined,
+	};
+
+	return kiwi_bar_new(&range);
+}
+
+/**
+ * ksnic_db_create() - open a doorbell page
+ * @db: filled in by its maker
+ * @err: filled on failure
+ *
+ * Return: 0 or negative errno
+ */
 int ksnic_db_create(struct ksnic_db *db, struct kiwi_error *err)
 {
+	struct kiwi_obj *obj = &db->obj;
 	struct kiwi_fw_err why = { };
 	int ret;
 
-	ret = kiwi_fw_db_open(db->obj.ks->fw, &db->page, &why);
+	ret = kiwi_fw_db_open(obj->part->fw, &db->page, &why);
 	if (ret)
 		return kiwi_fail(err, ret, why.value, why.limit, "OPEN_DB_PAGE: %s",
 				 why.status ? kiwi_fw_status_str(why.status) :
 				 ret == -ENOSPC ? "all doorbell pages are in use" :
 				 kiwi_errno_text(ret));
-	db->obj.live = true;
-	return ksnic_route_add(db->obj.ks, &db->obj.ks->dbs, db->page.index, &db->obj, err);
+	obj->live = true;
+	db->bar = db_bar(db);
+	if (!db->bar)
+		return kiwi_fail_plain(err, -ENOMEM);
+	return kiwi_route_add(obj, &to_ksnic(obj->part)->dbs, db->page.index, err);
+}
+
+/**
+ * ksnic_db_dmabuf() - the DMA-buf of a doorbell's page
+ * @db: the doorbell, looked up
+ * @err: filled on failure
+ *
+ * Return: the DMA-buf with a reference, or an ERR_PTR: -ENOENT when the doorbell is being
+ * destroyed, -ENOMEM, -EMFILE or -ENFILE
+ */
+struct dma_buf *ksnic_db_dmabuf(struct ksnic_db *db, struct kiwi_error *err)
+{
+	struct dma_buf *dmabuf = kiwi_bar_dmabuf(db->bar);
+	int ret;
+
+	if (dmabuf == ERR_PTR(-ENODEV))
+		return ERR_PTR(kiwi_obj_absent(db->obj.id, &ksnic_db_ops, err));
+	if (!IS_ERR(dmabuf))
+		return dmabuf;
+	ret = PTR_ERR(dmabuf);
+	return ERR_PTR(kiwi_fail(err, ret, 0, 0, "DMA-buf: %s", kiwi_errno_text(ret)));
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/dma-buf.h>
 #include <linux/errno.h>
 #include <linux/eventfd.h>
-#include <linux/file.h>
 #include <linux/string.h>
 
 #include <kiwi/compat.h>
 #include <kiwi/fw.h>
 #include <kiwi_abi/queues.h>
 
+#include "errpage.h"
 #include "file.h"
 #include "ioctl.h"
 #include "ksnic.h"
+#include "object.h"
 
 /* Memory ---------------------------------------------------------------------- */
 
-static int mem_failed(struct ksnic_call *call, const char *name, const struct kiwi_mem *m,
+static int mem_failed(struct kiwi_call *call, const char *name, const struct kiwi_mem *m,
 		      int ret, const struct kiwi_fw_err *why)
 {
 	struct kiwi_error *err = &call->err;
@@ -60,10 +60,10 @@ struct mem_use {
 	void *arg;
 };
 
-static int mem_take(struct ksnic_call *call, const struct kiwi_mem *m, const struct mem_use *use,
+static int mem_take(struct kiwi_call *call, const struct kiwi_mem *m, const struct mem_use *use,
 		    struct kiwi_fw_mem **mem)
 {
-	struct kiwi_fw *fw = call->ks->fw;
+	struct kiwi_fw *fw = call->part->fw;
 	struct kiwi_fw_mem *got;
 	struct kiwi_fw_err why = { };
 
@@ -79,7 +79,7 @@ static int mem_take(struct ksnic_call *call, const struct kiwi_mem *m, const str
 	switch (m->type) {
 	case KIWI_MEM_USER:
 		if (m->fd)
-			return ksnic_reserved_set(call);
+			return kiwi_call_reserved(call);
 		got = kiwi_fw_mem_user(fw, m->addr, m->length, use->writable, &why);
 		break;
 	case KIWI_MEM_DMABUF:
@@ -98,7 +98,7 @@ static int mem_take(struct ksnic_call *call, const struct kiwi_mem *m, const str
 
 /* Error page ------------------------------------------------------------------ */
 
-int ksnic_ioctl_error_page(struct ksnic_call *call, void *data)
+int ksnic_ioctl_error_page(struct kiwi_call *call, void *data)
 {
 	const struct kiwi_snic_error_page *e = data;
 	struct mem_use use = {
@@ -132,15 +132,15 @@ int ksnic_ioctl_error_page(struct ksnic_call *call, void *data)
 }
 
 /* A file that has an error page has a word in it for each queue that it makes. */
-static int take_error_word(struct ksnic_call *call, struct ksnic_obj *obj)
+static int take_error_word(struct kiwi_call *call, u32 *place)
 {
 	/* Pairs with the release of the page that was made whole. */
-	struct ksnic_errpage *ep = smp_load_acquire(&call->file->errpage);
+	struct ksnic_errpage *ep = smp_load_acquire(&to_ksnic_file(call->file)->errpage);
 
 	if (!ep)
 		return 0;
-	obj->place = ksnic_errpage_take(ep);
-	if (obj->place)
+	*place = ksnic_errpage_take(ep);
+	if (*place)
 		return 0;
 	return kiwi_fail(&call->err, -ENOSPC, KIWI_ERROR_WORDS + 1, KIWI_ERROR_WORDS,
 			 "the error page has words for %u queues", KIWI_ERROR_WORDS);
@@ -148,13 +148,13 @@ static int take_error_word(struct ksnic_call *call, struct ksnic_obj *obj)
 
 /* Protection domain ----------------------------------------------------------- */
 
-int ksnic_ioctl_pd_alloc(struct ksnic_call *call, void *data)
+int ksnic_ioctl_pd_alloc(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_pd_alloc *a = data;
 	struct ksnic_pd *pd;
 
 	if (a->rsvd)
-		return ksnic_reserved_set(call);
+		return kiwi_call_reserved(call);
 	pd = ksnic_pd_new(&call->file->owner);
 	if (!pd)
 		return kiwi_fail_plain(&call->err, -ENOMEM);
@@ -165,15 +165,16 @@ int ksnic_ioctl_pd_alloc(struct ksnic_call *call, void *data)
 
 /* Memory region ---------------------------------------------------------------- */
 
-int ksnic_ioctl_mr_reg(struct ksnic_call *call, void *data)
+int ksnic_ioctl_mr_reg(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_mr_reg *r = data;
-	struct ksnic_owner *owner = &call->file->owner;
-	struct mem_use use = { .name = "mem", .align = 1, .ops = ksnic_mr_mem_ops(call->ks) };
+	struct kiwi_owner *owner = &call->file->owner;
+	struct ksnic *ks = to_ksnic(call->part);
+	struct mem_use use = { .name = "mem", .align = 1, .ops = ksnic_mr_mem_ops(ks) };
 	struct ksnic_mr *mr;
 	int ret;
 
-	ret = ksnic_mr_check(call->ks, r->iova, r->mem.length, r->access, &call->err);
+	ret = ksnic_mr_check(ks, r->iova, r->mem.length, r->access, &call->err);
 	if (ret)
 		return ret;
 	mr = ksnic_mr_new(owner, r->user_data);
@@ -181,7 +182,7 @@ int ksnic_ioctl_mr_reg(struct ksnic_call *call, void *data)
 		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &mr->obj;
 
-	mr->pd = ksnic_obj_use(owner, r->pd, &ksnic_pd_ops, &call->err);
+	mr->pd = kiwi_obj_use(owner, r->pd, &ksnic_pd_ops, &call->err);
 	if (!mr->pd)
 		return -ENOENT;
 	use.writable = r->access & KIWI_ACCESS_LOCAL_WRITE;
@@ -199,20 +200,20 @@ int ksnic_ioctl_mr_reg(struct ksnic_call *call, void *data)
 	return 0;
 }
 
-int ksnic_ioctl_mr_query(struct ksnic_call *call, void *data)
+int ksnic_ioctl_mr_query(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_mr_query *q = data;
 	struct ksnic_mr *mr;
 	bool condemned;
 
 	if (q->rsvd)
-		return ksnic_reserved_set(call);
-	mr = ksnic_obj_get(&call->file->owner, q->mr, &ksnic_mr_ops, &call->err);
+		return kiwi_call_reserved(call);
+	mr = kiwi_obj_get(&call->file->owner, q->mr, &ksnic_mr_ops, &call->err);
 	if (!mr)
 		return -ENOENT;
 
 	mutex_lock(&mr->obj.lock);
-	condemned = ksnic_obj_condemned(&mr->obj);
+	condemned = kiwi_obj_condemned(&mr->obj);
 	if (!condemned)
 		*q = (struct kiwi_snic_mr_query) {
 			.size = q->size,
@@ -230,20 +231,20 @@ int ksnic_ioctl_mr_query(struct ksnic_call *call, void *data)
 			.bridge = mr->path.bridge,
 		};
 	mutex_unlock(&mr->obj.lock);
-	ksnic_obj_put(&mr->obj);
-	return condemned ? ksnic_obj_absent(q->mr, &ksnic_mr_ops, &call->err) : 0;
+	kiwi_obj_put(&mr->obj);
+	return condemned ? kiwi_obj_absent(q->mr, &ksnic_mr_ops, &call->err) : 0;
 }
 
 /* Doorbell ----------------------------------------------------------------------- */
 
-int ksnic_ioctl_doorbell_alloc(struct ksnic_call *call, void *data)
+int ksnic_ioctl_doorbell_alloc(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_doorbell_alloc *a = data;
 	struct ksnic_db *db;
 	int ret;
 
 	if (a->rsvd)
-		return ksnic_reserved_set(call);
+		return kiwi_call_reserved(call);
 	db = ksnic_db_new(&call->file->owner);
 	if (!db)
 		return kiwi_fail_plain(&call->err, -ENOMEM);
@@ -259,18 +260,7 @@ int ksnic_ioctl_doorbell_alloc(struct ksnic_call *call, void *data)
 	return 0;
 }
 
-static int open_dmabuf(struct ksnic_call *call, struct dma_buf *dmabuf, int flags)
-{
-	call->fd = get_unused_fd_flags(flags);
-	if (call->fd < 0) {
-		dma_buf_put(dmabuf);
-		return kiwi_fail(&call->err, call->fd, 0, 0, "no file descriptor is free");
-	}
-	call->opened = dmabuf->file;
-	return 0;
-}
-
-int ksnic_ioctl_doorbell_export(struct ksnic_call *call, void *data)
+int ksnic_ioctl_doorbell_export(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_doorbell_export *e = data;
 	struct dma_buf *dmabuf;
@@ -278,27 +268,27 @@ int ksnic_ioctl_doorbell_export(struct ksnic_call *call, void *data)
 	int ret;
 
 	if (e->rsvd[0] || e->rsvd[1])
-		return ksnic_reserved_set(call);
-	db = ksnic_obj_get(&call->file->owner, e->doorbell, &ksnic_db_ops, &call->err);
+		return kiwi_call_reserved(call);
+	db = kiwi_obj_get(&call->file->owner, e->doorbell, &ksnic_db_ops, &call->err);
 	if (!db)
 		return -ENOENT;
-	dmabuf = ksnic_db_export(call->file, db, &call->err);
+	dmabuf = ksnic_db_dmabuf(db, &call->err);
 	if (IS_ERR(dmabuf)) {
 		ret = PTR_ERR(dmabuf);
 		goto put;
 	}
 	e->length = db->page.size;
 	e->reg_offset = db->page.reg_offset;
-	ret = open_dmabuf(call, dmabuf, e->flags);
+	ret = kiwi_call_open_dmabuf(call, dmabuf, e->flags);
 	e->fd = call->fd;
 put:
-	ksnic_obj_put(&db->obj);
+	kiwi_obj_put(&db->obj);
 	return ret;
 }
 
 /* Completion queue ------------------------------------------------------------------ */
 
-static int take_eventfd(struct ksnic_call *call, int fd, struct eventfd_ctx **ctx)
+static int take_eventfd(struct kiwi_call *call, int fd, struct eventfd_ctx **ctx)
 {
 	struct eventfd_ctx *got;
 
@@ -312,10 +302,10 @@ static int take_eventfd(struct ksnic_call *call, int fd, struct eventfd_ctx **ct
 	return 0;
 }
 
-int ksnic_ioctl_cq_create(struct ksnic_call *call, void *data)
+int ksnic_ioctl_cq_create(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_cq_create *c = data;
-	struct ksnic_owner *owner = &call->file->owner;
+	struct kiwi_owner *owner = &call->file->owner;
 	struct mem_use use = {
 		.name = "mem",
 		.align = sizeof(struct kiwi_cqe),
@@ -326,8 +316,9 @@ int ksnic_ioctl_cq_create(struct ksnic_call *call, void *data)
 	int ret;
 
 	if (c->rsvd)
-		return ksnic_reserved_set(call);
-	ret = ksnic_cq_check(call->ks, c->flags, c->log2, c->mem.length, c->ci_offset, &call->err);
+		return kiwi_call_reserved(call);
+	ret = ksnic_cq_check(to_ksnic(call->part), c->flags, c->log2, c->mem.length,
+			     c->ci_offset, &call->err);
 	if (ret)
 		return ret;
 	cq = ksnic_cq_new(owner, c->user_data);
@@ -335,10 +326,10 @@ int ksnic_ioctl_cq_create(struct ksnic_call *call, void *data)
 		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &cq->obj;
 
-	ret = take_error_word(call, &cq->obj);
+	ret = take_error_word(call, &cq->place);
 	if (ret)
 		return ret;
-	cq->db = ksnic_obj_use(owner, c->doorbell, &ksnic_db_ops, &call->err);
+	cq->db = kiwi_obj_use(owner, c->doorbell, &ksnic_db_ops, &call->err);
 	if (!cq->db)
 		return -ENOENT;
 	ret = take_eventfd(call, c->event_fd, &cq->signal);
@@ -364,27 +355,27 @@ int ksnic_ioctl_cq_create(struct ksnic_call *call, void *data)
 
 /* Queue pair -------------------------------------------------------------------------- */
 
-static int qp_take_parents(struct ksnic_call *call, const struct kiwi_snic_qp_create *c,
+static int qp_take_parents(struct kiwi_call *call, const struct kiwi_snic_qp_create *c,
 			   struct ksnic_qp *qp)
 {
-	struct ksnic_owner *owner = &call->file->owner;
+	struct kiwi_owner *owner = &call->file->owner;
 
-	qp->pd = ksnic_obj_use(owner, c->pd, &ksnic_pd_ops, &call->err);
+	qp->pd = kiwi_obj_use(owner, c->pd, &ksnic_pd_ops, &call->err);
 	if (!qp->pd)
 		return -ENOENT;
-	qp->send_cq = ksnic_obj_use(owner, c->send_cq, &ksnic_cq_ops, &call->err);
+	qp->send_cq = kiwi_obj_use(owner, c->send_cq, &ksnic_cq_ops, &call->err);
 	if (!qp->send_cq)
 		return -ENOENT;
 	if (!(c->flags & KIWI_QP_SQ_ONLY)) {
-		qp->recv_cq = ksnic_obj_use(owner, c->recv_cq, &ksnic_cq_ops, &call->err);
+		qp->recv_cq = kiwi_obj_use(owner, c->recv_cq, &ksnic_cq_ops, &call->err);
 		if (!qp->recv_cq)
 			return -ENOENT;
 	}
-	qp->db = ksnic_obj_use(owner, c->doorbell, &ksnic_db_ops, &call->err);
+	qp->db = kiwi_obj_use(owner, c->doorbell, &ksnic_db_ops, &call->err);
 	return qp->db ? 0 : -ENOENT;
 }
 
-static int qp_take_memory(struct ksnic_call *call, const struct kiwi_snic_qp_create *c,
+static int qp_take_memory(struct kiwi_call *call, const struct kiwi_snic_qp_create *c,
 			  struct ksnic_qp *qp)
 {
 	struct mem_use use = { .ops = &ksnic_qp_mem_ops, .arg = qp };
@@ -409,15 +400,15 @@ static int qp_take_memory(struct ksnic_call *call, const struct kiwi_snic_qp_cre
 	return mem_take(call, &c->db_record, &use, &qp->db_record);
 }
 
-int ksnic_ioctl_qp_create(struct ksnic_call *call, void *data)
+int ksnic_ioctl_qp_create(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_qp_create *c = data;
 	struct ksnic_qp *qp;
 	int ret;
 
 	if (c->rsvd[0] || c->rsvd[1])
-		return ksnic_reserved_set(call);
-	ret = ksnic_qp_check(call->ks, c, &call->err);
+		return kiwi_call_reserved(call);
+	ret = ksnic_qp_check(to_ksnic(call->part), c, &call->err);
 	if (ret)
 		return ret;
 	qp = ksnic_qp_new(&call->file->owner, c->user_data);
@@ -425,7 +416,7 @@ int ksnic_ioctl_qp_create(struct ksnic_call *call, void *data)
 		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &qp->obj;
 
-	ret = take_error_word(call, &qp->obj);
+	ret = take_error_word(call, &qp->place);
 	if (ret)
 		return ret;
 	ret = qp_take_parents(call, c, qp);
@@ -451,7 +442,7 @@ int ksnic_ioctl_qp_create(struct ksnic_call *call, void *data)
 	return 0;
 }
 
-int ksnic_ioctl_qp_modify(struct ksnic_call *call, void *data)
+int ksnic_ioctl_qp_modify(struct kiwi_call *call, void *data)
 {
 	const struct kiwi_snic_qp_modify *m = data;
 	struct kiwi_qp_attr attr = {
@@ -479,19 +470,19 @@ int ksnic_ioctl_qp_modify(struct ksnic_call *call, void *data)
 	int ret;
 
 	if (m->rsvd[0] || m->rsvd[1] || m->rsvd[2])
-		return ksnic_reserved_set(call);
+		return kiwi_call_reserved(call);
 	memcpy(attr.dmac, m->dmac, sizeof(attr.dmac));
 	memcpy(attr.dgid, m->dgid, sizeof(attr.dgid));
 
-	qp = ksnic_obj_get(&call->file->owner, m->qp, &ksnic_qp_ops, &call->err);
+	qp = kiwi_obj_get(&call->file->owner, m->qp, &ksnic_qp_ops, &call->err);
 	if (!qp)
 		return -ENOENT;
 	ret = ksnic_qp_modify(qp, m->mask, &attr, &call->err);
-	ksnic_obj_put(&qp->obj);
+	kiwi_obj_put(&qp->obj);
 	return ret;
 }
 
-int ksnic_ioctl_qp_query(struct ksnic_call *call, void *data)
+int ksnic_ioctl_qp_query(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_qp_modify *q = data;
 	struct kiwi_qp_attr attr;
@@ -499,12 +490,12 @@ int ksnic_ioctl_qp_query(struct ksnic_call *call, void *data)
 	int ret;
 
 	if (q->mask || q->rsvd[0] || q->rsvd[1] || q->rsvd[2])
-		return ksnic_reserved_set(call);
-	qp = ksnic_obj_get(&call->file->owner, q->qp, &ksnic_qp_ops, &call->err);
+		return kiwi_call_reserved(call);
+	qp = kiwi_obj_get(&call->file->owner, q->qp, &ksnic_qp_ops, &call->err);
 	if (!qp)
 		return -ENOENT;
 	ret = ksnic_qp_query(qp, &attr, &call->err);
-	ksnic_obj_put(&qp->obj);
+	kiwi_obj_put(&qp->obj);
 	if (ret)
 		return ret;
 

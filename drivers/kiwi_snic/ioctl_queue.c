@@ -4,9 +4,10 @@
 
 #include <kiwi_abi/queues.h>
 
-#include "file.h"
+#include "errpage.h"
 #include "ioctl.h"
 #include "ksnic.h"
+#include "object.h"
 
 #define INDEX_BITS	16	/* of doorbells, and of work queues */
 
@@ -31,7 +32,7 @@ static void describe_doorbell(struct kiwi_snic_queue_query *q, const struct ksni
 
 static void describe_sq(struct kiwi_snic_queue_query *q, const struct ksnic_qp *qp)
 {
-	const struct ksnic_caps *caps = &qp->obj.ks->caps;
+	const struct ksnic_caps *caps = &to_ksnic(qp->obj.part)->caps;
 
 	q->ring = queue_mem(&qp->sq_where);
 	q->entry_size = KIWI_WQEBB;
@@ -52,7 +53,7 @@ static void describe_rq(struct kiwi_snic_queue_query *q, const struct ksnic_qp *
 	q->max_sge = (q->entry_size - sizeof(struct kiwi_rqe)) / sizeof(struct kiwi_sge);
 }
 
-static int describe_work_queue(struct ksnic_call *call, struct kiwi_snic_queue_query *q,
+static int describe_work_queue(struct kiwi_call *call, struct kiwi_snic_queue_query *q,
 			       const struct ksnic_qp *qp)
 {
 	if (q->kind == KIWI_QUEUE_RQ && !qp->rq)
@@ -67,7 +68,7 @@ static int describe_work_queue(struct ksnic_call *call, struct kiwi_snic_queue_q
 	else
 		q->record_offset = 0;
 	q->stride = q->entry_size;
-	q->error_offset = ksnic_errpage_offset(qp->obj.place);
+	q->error_offset = ksnic_errpage_offset(qp->place);
 	q->max_outstanding = q->count;
 	q->index_bits = INDEX_BITS;
 	q->owner = KIWI_OWNER_INDEX;
@@ -92,52 +93,52 @@ static void describe_cq(struct kiwi_snic_queue_query *q, const struct ksnic_cq *
 	q->owner = cq->flags & KIWI_CQ_COLLAPSED ? KIWI_OWNER_COUNTER : KIWI_OWNER_PHASE;
 	q->progress_offset = offsetof(struct kiwi_cqe, sq_index);
 	q->status_offset = offsetof(struct kiwi_cqe, status);
-	q->error_offset = ksnic_errpage_offset(cq->obj.place);
+	q->error_offset = ksnic_errpage_offset(cq->place);
 	q->arm_value = KIWI_DB_VALUE(KIWI_DB_CQ_ARM, cq->hw.number, cq->hw.epoch, 0);
 	q->number = cq->hw.number;
 	describe_doorbell(q, cq->db);
 }
 
-static int query_qp(struct ksnic_call *call, struct kiwi_snic_queue_query *q)
+static int query_qp(struct kiwi_call *call, struct kiwi_snic_queue_query *q)
 {
 	struct ksnic_qp *qp;
 	int ret;
 
-	qp = ksnic_obj_get(&call->file->owner, q->id, &ksnic_qp_ops, &call->err);
+	qp = kiwi_obj_get(&call->file->owner, q->id, &ksnic_qp_ops, &call->err);
 	if (!qp)
 		return -ENOENT;
-	ret = ksnic_obj_lock(&qp->obj, &call->err);
+	ret = kiwi_obj_lock(&qp->obj, &call->err);
 	if (!ret) {
 		ret = describe_work_queue(call, q, qp);
 		mutex_unlock(&qp->obj.lock);
 	}
-	ksnic_obj_put(&qp->obj);
+	kiwi_obj_put(&qp->obj);
 	return ret;
 }
 
-static int query_cq(struct ksnic_call *call, struct kiwi_snic_queue_query *q)
+static int query_cq(struct kiwi_call *call, struct kiwi_snic_queue_query *q)
 {
 	struct ksnic_cq *cq;
 	int ret;
 
-	cq = ksnic_obj_get(&call->file->owner, q->id, &ksnic_cq_ops, &call->err);
+	cq = kiwi_obj_get(&call->file->owner, q->id, &ksnic_cq_ops, &call->err);
 	if (!cq)
 		return -ENOENT;
-	ret = ksnic_obj_lock(&cq->obj, &call->err);
+	ret = kiwi_obj_lock(&cq->obj, &call->err);
 	if (!ret) {
 		describe_cq(q, cq);
 		mutex_unlock(&cq->obj.lock);
 	}
-	ksnic_obj_put(&cq->obj);
+	kiwi_obj_put(&cq->obj);
 	return ret;
 }
 
-int ksnic_ioctl_queue_query(struct ksnic_call *call, void *data)
+int ksnic_ioctl_queue_query(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_queue_query *q = data;
 
 	if (q->rsvd)
-		return ksnic_reserved_set(call);
+		return kiwi_call_reserved(call);
 	*q = (struct kiwi_snic_queue_query) {
 		.size = q->size,
 		.id = q->id,

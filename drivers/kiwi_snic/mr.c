@@ -9,33 +9,36 @@
 #include "ksnic.h"
 #include "object.h"
 
-static int mr_destroy(struct ksnic_obj *obj, struct kiwi_error *err)
+static struct lock_class_key mr_lock_key;
+
+static int mr_destroy(struct kiwi_obj *obj, struct kiwi_error *err)
 {
 	struct ksnic_mr *mr = container_of(obj, struct ksnic_mr, obj);
 
-	return ksnic_cmd_dereg_mr(obj->ks->fw, mr->key, err);
+	return ksnic_cmd_dereg_mr(obj->part->fw, mr->key, err);
 }
 
-static void mr_release(struct ksnic_obj *obj)
+static void mr_release(struct kiwi_obj *obj)
 {
 	struct ksnic_mr *mr = container_of(obj, struct ksnic_mr, obj);
 
 	if (mr->mem)
 		kiwi_fw_mem_release(mr->mem);
 	if (mr->pd)
-		ksnic_obj_unuse(&mr->pd->obj);
+		kiwi_obj_unuse(&mr->pd->obj);
 }
 
-const struct ksnic_obj_ops ksnic_mr_ops = {
+const struct kiwi_obj_ops ksnic_mr_ops = {
 	.name = "MR",
 	.kind = KSNIC_MR,
+	.key = &mr_lock_key,
 	.destroy = mr_destroy,
 	.release = mr_release,
 };
 
-struct ksnic_mr *ksnic_mr_new(struct ksnic_owner *owner, u64 user_data)
+struct ksnic_mr *ksnic_mr_new(struct kiwi_owner *owner, u64 user_data)
 {
-	return ksnic_obj_new(owner, &ksnic_mr_ops, sizeof(struct ksnic_mr), user_data);
+	return kiwi_obj_new(owner, &ksnic_mr_ops, sizeof(struct ksnic_mr), user_data);
 }
 
 /**
@@ -59,7 +62,7 @@ int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
 		return kiwi_fail(err, -EINVAL, access, known,
 				 "access %#x has unknown bits, known are %#x", access, known);
 	if (access & KIWI_ACCESS_RELAXED) {
-		ret = ksnic_need_gpu_queues(ks->fw, "KIWI_ACCESS_RELAXED", err);
+		ret = ksnic_need_gpu_queues(ks->part.fw, "KIWI_ACCESS_RELAXED", err);
 		if (ret)
 			return ret;
 	}
@@ -90,26 +93,26 @@ static void mr_placed(struct ksnic_mr *mr, const struct kiwi_fw_pbl *pbl)
 
 static int mr_create_locked(struct ksnic_mr *mr, struct kiwi_error *err)
 {
-	struct ksnic_obj *obj = &mr->obj;
+	struct kiwi_obj *obj = &mr->obj;
 	struct kiwi_fw_pbl pbl;
 	int ret;
 
-	ret = ksnic_pbl_build(obj->ks, mr->mem, &pbl, err);
+	ret = ksnic_pbl_build(to_ksnic(obj->part), mr->mem, &pbl, err);
 	if (ret)
 		return ret;
 
 	mutex_lock(&obj->lock);
 	if (obj->revoked)
-		ret = ksnic_obj_not_live(obj, err);
+		ret = kiwi_obj_not_live(obj, err);
 	else
-		ret = ksnic_cmd_reg_mr(obj->ks->fw, mr->pd->pdn, mr->access, mr->iova,
+		ret = ksnic_cmd_reg_mr(obj->part->fw, mr->pd->pdn, mr->access, mr->iova,
 				       mr->mem->length, &pbl.wire, &mr->key, err);
 	obj->live = !ret;
 	if (!ret)
 		mr_placed(mr, &pbl);
 	mutex_unlock(&obj->lock);
 
-	kiwi_fw_pbl_release(obj->ks->fw, &pbl);
+	kiwi_fw_pbl_release(obj->part->fw, &pbl);
 	return ret;
 }
 
@@ -156,7 +159,7 @@ static void mr_revoked(void *arg)
 	struct ksnic_mr *mr = arg;
 
 	mutex_lock(&mr->obj.lock);
-	ksnic_obj_revoke(&mr->obj, KIWI_SNIC_EVENT_MR_REVOKED, 0);
+	kiwi_obj_revoke(&mr->obj, KIWI_SNIC_EVENT_MR_REVOKED, 0);
 	mutex_unlock(&mr->obj.lock);
 }
 
@@ -167,15 +170,15 @@ static void mr_revoked(void *arg)
 static void mr_hold(void *arg)
 {
 	struct ksnic_mr *mr = arg;
-	struct ksnic_obj *obj = &mr->obj;
+	struct kiwi_obj *obj = &mr->obj;
 	struct kiwi_error err;
 
 	mutex_lock(&obj->lock);
 	if (obj->live && !mr->held) {
-		if (!ksnic_cmd_hold_mr(obj->ks->fw, mr->key, &err))
+		if (!ksnic_cmd_hold_mr(obj->part->fw, mr->key, &err))
 			mr->held = true;
 		else if (err.refused)
-			ksnic_obj_revoke(obj, KIWI_SNIC_EVENT_MR_REVOKED, 0);
+			kiwi_obj_revoke(obj, KIWI_SNIC_EVENT_MR_REVOKED, 0);
 	}
 	mutex_unlock(&obj->lock);
 }
@@ -185,7 +188,7 @@ static bool mr_is_to_resume(struct ksnic_mr *mr)
 {
 	lockdep_assert_held(&mr->obj.lock);
 
-	return mr->obj.live && mr->held && !ksnic_obj_condemned(&mr->obj);
+	return mr->obj.live && mr->held && !kiwi_obj_condemned(&mr->obj);
 }
 
 /* A device that is down forgets the region: it does not matter where the memory is. */
@@ -196,7 +199,7 @@ static int mr_resume_at(struct ksnic_mr *mr, const struct kiwi_fw_pbl *pbl)
 
 	lockdep_assert_held(&mr->obj.lock);
 
-	ret = ksnic_cmd_resume_mr(mr->obj.ks->fw, mr->key, &pbl->wire, &err);
+	ret = ksnic_cmd_resume_mr(mr->obj.part->fw, mr->key, &pbl->wire, &err);
 	if (ret)
 		return err.refused ? ret : 0;
 	mr->held = false;
@@ -211,7 +214,7 @@ static int mr_resume_at(struct ksnic_mr *mr, const struct kiwi_fw_pbl *pbl)
 static int mr_resume(void *arg)
 {
 	struct ksnic_mr *mr = arg;
-	struct ksnic_obj *obj = &mr->obj;
+	struct kiwi_obj *obj = &mr->obj;
 	struct kiwi_error err;
 	struct kiwi_fw_pbl pbl;
 	bool wanted;
@@ -222,14 +225,14 @@ static int mr_resume(void *arg)
 	mutex_unlock(&obj->lock);
 	if (!wanted)
 		return 0;
-	ret = ksnic_pbl_build(obj->ks, mr->mem, &pbl, &err);
+	ret = ksnic_pbl_build(to_ksnic(obj->part), mr->mem, &pbl, &err);
 	if (ret)
 		return ret;
 	mutex_lock(&obj->lock);
 	if (mr_is_to_resume(mr))
 		ret = mr_resume_at(mr, &pbl);
 	mutex_unlock(&obj->lock);
-	kiwi_fw_pbl_release(obj->ks->fw, &pbl);
+	kiwi_fw_pbl_release(obj->part->fw, &pbl);
 	return ret;
 }
 
@@ -251,6 +254,6 @@ static const struct kiwi_fw_dmabuf_ops mr_pinned_ops = {
  */
 const struct kiwi_fw_dmabuf_ops *ksnic_mr_mem_ops(const struct ksnic *ks)
 {
-	return kiwi_fw_identity(ks->fw)->caps & KIWI_SNIC_CAP_MR_HOLD ? &mr_dynamic_ops :
+	return kiwi_fw_identity(ks->part.fw)->caps & KIWI_SNIC_CAP_MR_HOLD ? &mr_dynamic_ops :
 									&mr_pinned_ops;
 }

@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Objects of the device and their life. This layer takes memory as struct
- * kiwi_fw_mem and knows no file and no ioctl: whoever holds a table of objects
- * is their owner.
- *
- * An object is made in steps: ksnic_*_new() reserves an id that nobody can look
- * up, its maker fills in what it uses, ksnic_*_create() tells the device, and
- * ksnic_obj_publish() makes the id known. ksnic_obj_abort() undoes any of them.
- *
- * Locks, outermost first: a DMA-buf's reservation lock (held by who revokes or moves memory, and
- * while a region of it is registered), lock of a CQ (of two the one with the lower id first), lock
- * of another object, struct ksnic.event_lock. Memory is neither taken nor given back, and user
- * memory not touched, with any of the latter held.
+ * Objects of the SNIC. This layer takes memory as struct kiwi_fw_mem and knows no file and no
+ * ioctl. How objects live: kiwi/part.h. ksnic_*_new() begins an object, its maker fills in what it
+ * uses, ksnic_*_create() tells the device.
  */
 #ifndef KSNIC_OBJECT_H
 #define KSNIC_OBJECT_H
 
-#include <linux/atomic.h>
-#include <linux/kref.h>
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/types.h>
-#include <linux/xarray.h>
 
 #include <kiwi/fw.h>
+#include <kiwi/part.h>
 #include <kiwi_abi/snic.h>
 #include <uapi/kiwi/snic.h>
 
@@ -31,138 +19,27 @@
 
 struct dma_buf;
 struct eventfd_ctx;
+struct kiwi_bar;
 struct ksnic;
-struct kiwi_error;
-struct ksnic_obj;
-struct ksnic_owner;
-
-/* In the order in which an owner's objects are destroyed: users before used. */
-enum ksnic_kind {
-	KSNIC_QP,
-	KSNIC_CQ,
-	KSNIC_MR,
-	KSNIC_DB,
-	KSNIC_PD,
-	KSNIC_KINDS
-};
-
-/**
- * struct ksnic_obj_ops - what differs by kind; there is one for each
- * @name: for people
- * @kind: which
- * @destroy: takes the object out of the device; under the object's lock, as is @forget
- * @forget: ends what led to the object by its number, after the device has let go of it, or
- *	may no longer do anything; may be NULL
- * @release: gives back all that the object holds, but not the object itself
- */
-struct ksnic_obj_ops {
-	const char *name;
-	enum ksnic_kind kind;
-	int (*destroy)(struct ksnic_obj *obj, struct kiwi_error *err);
-	void (*forget)(struct ksnic_obj *obj);
-	void (*release)(struct ksnic_obj *obj);
-};
-
-/**
- * struct ksnic_owner_ops - what a front end does for its objects
- * @event: takes an asynchronous event, enum kiwi_snic_event_type; under event_lock
- * @withdraw: ends what was made of an object, mappings say, before the device forgets it
- * @end: no event of the object comes any more; may be NULL
- */
-struct ksnic_owner_ops {
-	void (*event)(struct ksnic_owner *owner, const struct ksnic_obj *obj, u32 type, u32 code);
-	void (*withdraw)(struct ksnic_owner *owner, struct ksnic_obj *obj);
-	void (*end)(struct ksnic_owner *owner, struct ksnic_obj *obj);
-};
-
-/**
- * struct ksnic_owner - table of objects
- * @ops: the front end's
- * @ks: the device
- * @objs: by id; the id of an object not published yet holds nothing
- */
-struct ksnic_owner {
-	const struct ksnic_owner_ops *ops;
-	struct ksnic *ks;
-	struct xarray objs;
-};
-
-/**
- * struct ksnic_obj - head of every object, its first member
- * @ref: of the structure
- * @ops: by kind
- * @ks: the device
- * @owner: table that it is in, NULL once its owner gave it up; under event_lock
- * @user_data: the owner's, for events
- * @place: the owner's: where it tells of the object's errors, or 0
- * @id: in the table
- * @uses: objects that use this one; -1 from the first attempt to destroy it
- * @lock: excludes commands that name the object from its end in the device
- * @live: the device knows the object; under @lock
- * @revoked: memory of the object was taken away; under @lock
- * @ending: the device may give its number to another; under event_lock
- * @node: among the zombies
- */
-struct ksnic_obj {
-	struct kref ref;
-	const struct ksnic_obj_ops *ops;
-	struct ksnic *ks;
-	struct ksnic_owner *owner;
-	u64 user_data;
-	u32 place;
-	u32 id;
-	atomic_t uses;
-	struct mutex lock;	/* commands that name the object */
-	bool live;
-	bool revoked;
-	bool ending;
-	struct list_head node;
-};
-
-void ksnic_owner_init(struct ksnic_owner *owner, struct ksnic *ks,
-		      const struct ksnic_owner_ops *ops);
-void ksnic_owner_clear(struct ksnic_owner *owner);
-void ksnic_owner_exit(struct ksnic_owner *owner);
-
-void *ksnic_obj_new(struct ksnic_owner *owner, const struct ksnic_obj_ops *ops, size_t size,
-		    u64 user_data);
-void ksnic_obj_publish(struct ksnic_obj *obj);
-void ksnic_obj_abort(struct ksnic_obj *obj);
-int ksnic_obj_destroy(struct ksnic_owner *owner, u32 id, struct kiwi_error *err);
-
-void *ksnic_obj_get(struct ksnic_owner *owner, u32 id, const struct ksnic_obj_ops *ops,
-		    struct kiwi_error *err);
-void ksnic_obj_put(struct ksnic_obj *obj);
-void *ksnic_obj_use(struct ksnic_owner *owner, u32 id, const struct ksnic_obj_ops *ops,
-		    struct kiwi_error *err);
-void ksnic_obj_unuse(struct ksnic_obj *obj);
-
-int ksnic_obj_absent(u32 id, const struct ksnic_obj_ops *ops, struct kiwi_error *err);
-bool ksnic_obj_condemned(const struct ksnic_obj *obj);
-int ksnic_obj_lock(struct ksnic_obj *obj, struct kiwi_error *err);
-int ksnic_obj_not_live(const struct ksnic_obj *obj, struct kiwi_error *err);
-void ksnic_obj_notify(struct ksnic_obj *obj, u32 type, u32 code);
-void ksnic_obj_revoke(struct ksnic_obj *obj, u32 type, u32 code);
-void ksnic_zombies_retry(struct ksnic *ks);
 
 int ksnic_pbl_build(struct ksnic *ks, const struct kiwi_fw_mem *mem, struct kiwi_fw_pbl *pbl,
 		    struct kiwi_error *err);
 
 /* Protection domain ------------------------------------------------------- */
 
-extern const struct ksnic_obj_ops ksnic_pd_ops;
+extern const struct kiwi_obj_ops ksnic_pd_ops;
 
 struct ksnic_pd {
-	struct ksnic_obj obj;
+	struct kiwi_obj obj;
 	u32 pdn;
 };
 
-struct ksnic_pd *ksnic_pd_new(struct ksnic_owner *owner);
+struct ksnic_pd *ksnic_pd_new(struct kiwi_owner *owner);
 int ksnic_pd_create(struct ksnic_pd *pd, struct kiwi_error *err);
 
 /* Memory region ------------------------------------------------------------ */
 
-extern const struct ksnic_obj_ops ksnic_mr_ops;
+extern const struct kiwi_obj_ops ksnic_mr_ops;
 
 /**
  * struct ksnic_mr - memory region
@@ -179,7 +56,7 @@ extern const struct ksnic_obj_ops ksnic_mr_ops;
  * @held: the device holds the region: its memory is on the move
  */
 struct ksnic_mr {
-	struct ksnic_obj obj;
+	struct kiwi_obj obj;
 	struct ksnic_pd *pd;
 	struct kiwi_fw_mem *mem;
 	u64 iova;
@@ -192,7 +69,7 @@ struct ksnic_mr {
 	bool held;
 };
 
-struct ksnic_mr *ksnic_mr_new(struct ksnic_owner *owner, u64 user_data);
+struct ksnic_mr *ksnic_mr_new(struct kiwi_owner *owner, u64 user_data);
 int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
 		   struct kiwi_error *err);
 int ksnic_mr_create(struct ksnic_mr *mr, struct kiwi_error *err);
@@ -201,34 +78,36 @@ const struct kiwi_fw_dmabuf_ops *ksnic_mr_mem_ops(const struct ksnic *ks);
 
 /* Doorbell page ------------------------------------------------------------ */
 
-extern const struct ksnic_obj_ops ksnic_db_ops;
+extern const struct kiwi_obj_ops ksnic_db_ops;
 
 /**
  * struct ksnic_db - doorbell page
  * @obj: what all objects have
  * @page: the page
- * @write_combined: how its owner wants it mapped
- * @dmabuf: of the page, from when its owner first asks for it until it is withdrawn; the
- *	owner protects it
+ * @write_combined: how its owner wants it mapped; set by the maker
+ * @bar: what is mapped and imported of it
  */
 struct ksnic_db {
-	struct ksnic_obj obj;
+	struct kiwi_obj obj;
 	struct kiwi_fw_db page;
 	bool write_combined;
-	struct dma_buf *dmabuf;
+	struct kiwi_bar *bar;
 };
 
 u8 ksnic_db_shift(const struct ksnic *ks);
-struct ksnic_db *ksnic_db_new(struct ksnic_owner *owner);
+struct ksnic_db *ksnic_db_new(struct kiwi_owner *owner);
 int ksnic_db_create(struct ksnic_db *db, struct kiwi_error *err);
+struct dma_buf *ksnic_db_dmabuf(struct ksnic_db *db, struct kiwi_error *err);
+u64 ksnic_map_offset(const struct ksnic_db *db);
 
 /* Completion queue --------------------------------------------------------- */
 
-extern const struct ksnic_obj_ops ksnic_cq_ops;
+extern const struct kiwi_obj_ops ksnic_cq_ops;
 
 /**
  * struct ksnic_cq - completion queue
  * @obj: what all objects have
+ * @place: of its word in the owner's error page, or 0; set by the maker
  * @db: doorbell that arms it; set by the maker
  * @mem: ring and consumer index, likewise; with ksnic_cq_mem_ops
  * @where: how the maker named @mem; likewise
@@ -243,7 +122,8 @@ extern const struct ksnic_obj_ops ksnic_cq_ops;
  * @receivers: QPs whose receive queue alone completes here; under the lock
  */
 struct ksnic_cq {
-	struct ksnic_obj obj;
+	struct kiwi_obj obj;
+	u32 place;
 	struct ksnic_db *db;
 	struct kiwi_fw_mem *mem;
 	struct kiwi_mem where;
@@ -260,7 +140,7 @@ struct ksnic_cq {
 
 extern const struct kiwi_fw_dmabuf_ops ksnic_cq_mem_ops;
 
-struct ksnic_cq *ksnic_cq_new(struct ksnic_owner *owner, u64 user_data);
+struct ksnic_cq *ksnic_cq_new(struct kiwi_owner *owner, u64 user_data);
 int ksnic_cq_check(const struct ksnic *ks, u32 flags, u32 log2, u64 length, u64 ci_offset,
 		   struct kiwi_error *err);
 int ksnic_cq_create(struct ksnic_cq *cq, struct kiwi_error *err);
@@ -268,11 +148,12 @@ void ksnic_cq_signal(struct ksnic_cq *cq);
 
 /* Queue pair --------------------------------------------------------------- */
 
-extern const struct ksnic_obj_ops ksnic_qp_ops;
+extern const struct kiwi_obj_ops ksnic_qp_ops;
 
 /**
  * struct ksnic_qp - queue pair
  * @obj: what all objects have
+ * @place: of its word in the owner's error page, or 0; set by the maker
  * @pd: set by the maker, as all up to @rq_stride
  * @send_cq: CQ of the send queue
  * @recv_cq: CQ of the receive queue, may be the same; NULL without one
@@ -293,7 +174,8 @@ extern const struct ksnic_obj_ops ksnic_qp_ops;
  * @recv_node: in recv_cq->receivers, if that is another CQ
  */
 struct ksnic_qp {
-	struct ksnic_obj obj;
+	struct kiwi_obj obj;
+	u32 place;
 	struct ksnic_pd *pd;
 	struct ksnic_cq *send_cq;
 	struct ksnic_cq *recv_cq;
@@ -316,7 +198,7 @@ struct ksnic_qp {
 
 extern const struct kiwi_fw_dmabuf_ops ksnic_qp_mem_ops;
 
-struct ksnic_qp *ksnic_qp_new(struct ksnic_owner *owner, u64 user_data);
+struct ksnic_qp *ksnic_qp_new(struct kiwi_owner *owner, u64 user_data);
 int ksnic_qp_check(const struct ksnic *ks, const struct kiwi_snic_qp_create *c,
 		   struct kiwi_error *err);
 int ksnic_qp_create(struct ksnic_qp *qp, struct kiwi_error *err);

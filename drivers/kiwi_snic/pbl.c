@@ -22,7 +22,7 @@ int ksnic_pbl_build(struct ksnic *ks, const struct kiwi_fw_mem *mem, struct kiwi
 	struct kiwi_fw_err why = { };
 	int ret;
 
-	ret = kiwi_fw_pbl_build(ks->fw, mem, &limits, pbl, &why);
+	ret = kiwi_fw_pbl_build(ks->part.fw, mem, &limits, pbl, &why);
 	if (!ret)
 		return 0;
 	if (why.limit)

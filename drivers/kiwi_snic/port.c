@@ -6,6 +6,7 @@
 #include <linux/string.h>
 #include <net/addrconf.h>
 
+#include "file.h"
 #include "ksnic.h"
 #include "port.h"
 
@@ -58,7 +59,7 @@ int ksnic_port_query(struct ksnic *ks, u32 port, struct ksnic_port_info *info,
 	int ret;
 
 	ret = port_check(ks, port, err);
-	return ret ?: ksnic_cmd_query_port(ks->fw, port, info, err);
+	return ret ?: ksnic_cmd_query_port(ks->part.fw, port, info, err);
 }
 
 /**
@@ -79,7 +80,7 @@ int ksnic_port_set(struct ksnic *ks, u32 port, u8 enabled, u8 mtu, struct kiwi_e
 	if (ret)
 		return ret;
 	mutex_lock(&ks->ports->lock);
-	ret = ksnic_cmd_set_port(ks->fw, port, enabled, mtu, err);
+	ret = ksnic_cmd_set_port(ks->part.fw, port, enabled, mtu, err);
 	mutex_unlock(&ks->ports->lock);
 	return ret;
 }
@@ -93,7 +94,7 @@ static int port_change(struct ksnic *ks, u32 port, const u8 *enabled, const u8 *
 	mutex_lock(&ks->ports->lock);
 	ret = ksnic_port_query(ks, port, &info, err);
 	if (!ret)
-		ret = ksnic_cmd_set_port(ks->fw, port, enabled ? *enabled : info.enabled,
+		ret = ksnic_cmd_set_port(ks->part.fw, port, enabled ? *enabled : info.enabled,
 					 mtu ? *mtu : info.mtu, err);
 	mutex_unlock(&ks->ports->lock);
 	return ret;
@@ -152,7 +153,7 @@ int ksnic_gid_set(struct ksnic *ks, u32 port, u32 index, const struct ksnic_gid 
 	if (ret)
 		return ret;
 	mutex_lock(&ks->ports->lock);
-	ret = ksnic_cmd_set_gid(ks->fw, port, index, gid->type, gid->raw, err);
+	ret = ksnic_cmd_set_gid(ks->part.fw, port, index, gid->type, gid->raw, err);
 	if (!ret)
 		*gid_entry(ks, port, index) = *gid;
 	mutex_unlock(&ks->ports->lock);

@@ -76,12 +76,12 @@ static void say(struct kiwi_check *c, u32 state, const char *fix, const char *fm
 
 static bool offers(const struct preflight *p, u64 cap)
 {
-	return kiwi_fw_identity(p->ks->fw)->offered & cap;
+	return kiwi_fw_identity(p->ks->part.fw)->offered & cap;
 }
 
 static void check_firmware(struct preflight *p, struct kiwi_check *c)
 {
-	u32 abi = kiwi_fw_identity(p->ks->fw)->abi;
+	u32 abi = kiwi_fw_identity(p->ks->part.fw)->abi;
 
 	c->value = abi;
 	c->limit = 1 << 16 | 1;
@@ -124,7 +124,7 @@ static void check_move_notify(struct preflight *p, struct kiwi_check *c)
 static void check_iommu(struct preflight *p, struct kiwi_check *c)
 {
 	c->address = p->self;
-	if (!kiwi_fw_is_translated(p->ks->fw))
+	if (!kiwi_fw_is_translated(p->ks->part.fw))
 		good(c, "no IOMMU translates the addresses of the SNIC");
 	else
 		warn(c, "boot with iommu=pt, or write identity to the type of the IOMMU group",
@@ -232,7 +232,7 @@ static void check_exporter(struct preflight *p, struct kiwi_check *c)
 
 static void check_vectors(struct preflight *p, struct kiwi_check *c)
 {
-	c->value = kiwi_fw_identity(p->ks->fw)->comp_vectors;
+	c->value = kiwi_fw_identity(p->ks->part.fw)->comp_vectors;
 	c->limit = num_online_cpus();
 	if (c->value >= c->limit)
 		good(c, "%llu completion vectors for %llu CPUs", c->value, c->limit);
@@ -243,9 +243,9 @@ static void check_vectors(struct preflight *p, struct kiwi_check *c)
 
 static void check_doorbells(struct preflight *p, struct kiwi_check *c)
 {
-	u32 all = kiwi_fw_identity(p->ks->fw)->db_pages;
+	u32 all = kiwi_fw_identity(p->ks->part.fw)->db_pages;
 
-	c->value = kiwi_fw_db_left(p->ks->fw);
+	c->value = kiwi_fw_db_left(p->ks->part.fw);
 	c->limit = 1;
 	if (c->value >= c->limit)
 		good(c, "%llu of %u doorbell pages are left", c->value, all);
@@ -278,7 +278,7 @@ static void check_memlock(struct preflight *p, struct kiwi_check *c)
 
 static void check_bar(struct preflight *p, struct kiwi_check *c)
 {
-	const struct kiwi_fw_identity *id = kiwi_fw_identity(p->ks->fw);
+	const struct kiwi_fw_identity *id = kiwi_fw_identity(p->ks->part.fw);
 	unsigned long flags = pci_resource_flags(p->pdev, KIWI_BAR_DOORBELL);
 
 	c->address = p->self;
@@ -409,11 +409,11 @@ static void (*const checks[])(struct preflight *p, struct kiwi_check *c) = {
 
 #define CHECKS	(ARRAY_SIZE(checks) - 1)	/* numbered from 1 */
 
-static int preflight_init(struct preflight *p, struct ksnic_call *call, int fd)
+static int preflight_init(struct preflight *p, struct kiwi_call *call, int fd)
 {
 	*p = (struct preflight) {
-		.ks = call->ks,
-		.pdev = to_pci_dev(call->ks->dev.parent),
+		.ks = to_ksnic(call->part),
+		.pdev = to_pci_dev(call->part->dev.parent),
 		.route_ret = -ENODATA,
 	};
 	p->self = (u32)pci_domain_nr(p->pdev->bus) << 16 | pci_dev_id(p->pdev);
@@ -422,13 +422,13 @@ static int preflight_init(struct preflight *p, struct ksnic_call *call, int fd)
 		return -ENODEV;
 	if (fd < 0)
 		return 0;
-	p->route_ret = kiwi_fw_route_to(p->ks->fw, fd, &p->route);
+	p->route_ret = kiwi_fw_route_to(p->ks->part.fw, fd, &p->route);
 	if (p->route_ret == -EBADF)
 		return kiwi_fail(&call->err, -EBADF, fd, 0, "fd %d is not open or no DMA-buf", fd);
 	return p->route_ret == -ENOMEM ? -ENOMEM : 0;
 }
 
-int ksnic_ioctl_preflight(struct ksnic_call *call, void *data)
+int ksnic_ioctl_preflight(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_preflight *f = data;
 	struct kiwi_check __user *user = u64_to_user_ptr(f->checks);

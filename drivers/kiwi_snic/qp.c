@@ -10,19 +10,21 @@
 #include "ksnic.h"
 #include "object.h"
 
-static int qp_destroy(struct ksnic_obj *obj, struct kiwi_error *err)
+static struct lock_class_key qp_lock_key;
+
+static int qp_destroy(struct kiwi_obj *obj, struct kiwi_error *err)
 {
 	struct ksnic_qp *qp = container_of(obj, struct ksnic_qp, obj);
 
-	return ksnic_cmd_destroy_qp(obj->ks->fw, qp->hw.number, err);
+	return ksnic_cmd_destroy_qp(obj->part->fw, qp->hw.number, err);
 }
 
-static void qp_forget(struct ksnic_obj *obj)
+static void qp_forget(struct kiwi_obj *obj)
 {
 	struct ksnic_qp *qp = container_of(obj, struct ksnic_qp, obj);
 
-	kiwi_fw_sync_events(obj->ks->fw);
-	ksnic_route_del(obj->ks, &obj->ks->qps, qp->hw.number, obj);
+	kiwi_fw_sync_events(obj->part->fw);
+	kiwi_route_del(obj, &to_ksnic(obj->part)->qps, qp->hw.number);
 }
 
 static void qp_leave_cq(struct ksnic_cq *cq, struct list_head *node)
@@ -30,10 +32,10 @@ static void qp_leave_cq(struct ksnic_cq *cq, struct list_head *node)
 	mutex_lock(&cq->obj.lock);
 	list_del_init(node);
 	mutex_unlock(&cq->obj.lock);
-	ksnic_obj_unuse(&cq->obj);
+	kiwi_obj_unuse(&cq->obj);
 }
 
-static void qp_release(struct ksnic_obj *obj)
+static void qp_release(struct kiwi_obj *obj)
 {
 	struct ksnic_qp *qp = container_of(obj, struct ksnic_qp, obj);
 
@@ -48,24 +50,25 @@ static void qp_release(struct ksnic_obj *obj)
 	if (qp->db_record)
 		kiwi_fw_mem_release(qp->db_record);
 	if (qp->db)
-		ksnic_obj_unuse(&qp->db->obj);
+		kiwi_obj_unuse(&qp->db->obj);
 	if (qp->pd)
-		ksnic_obj_unuse(&qp->pd->obj);
+		kiwi_obj_unuse(&qp->pd->obj);
 }
 
-const struct ksnic_obj_ops ksnic_qp_ops = {
+const struct kiwi_obj_ops ksnic_qp_ops = {
 	.name = "QP",
 	.kind = KSNIC_QP,
+	.key = &qp_lock_key,
 	.destroy = qp_destroy,
 	.forget = qp_forget,
 	.release = qp_release,
 };
 
-struct ksnic_qp *ksnic_qp_new(struct ksnic_owner *owner, u64 user_data)
+struct ksnic_qp *ksnic_qp_new(struct kiwi_owner *owner, u64 user_data)
 {
 	struct ksnic_qp *qp;
 
-	qp = ksnic_obj_new(owner, &ksnic_qp_ops, sizeof(*qp), user_data);
+	qp = kiwi_obj_new(owner, &ksnic_qp_ops, sizeof(*qp), user_data);
 	if (qp) {
 		INIT_LIST_HEAD(&qp->send_node);
 		INIT_LIST_HEAD(&qp->recv_node);
@@ -138,7 +141,7 @@ int ksnic_qp_check(const struct ksnic *ks, const struct kiwi_snic_qp_create *c,
 	int ret;
 
 	if (c->flags & (KIWI_QP_SQ_ONLY | KIWI_QP_DB_RECORD)) {
-		ret = ksnic_need_gpu_queues(ks->fw, c->flags & KIWI_QP_SQ_ONLY ?
+		ret = ksnic_need_gpu_queues(ks->part.fw, c->flags & KIWI_QP_SQ_ONLY ?
 					    "KIWI_QP_SQ_ONLY" : "KIWI_QP_DB_RECORD", err);
 		if (ret)
 			return ret;
@@ -171,24 +174,24 @@ static void qp_unlock_cqs(struct ksnic_qp *qp)
 static int qp_create_locked(struct ksnic_qp *qp, const struct ksnic_qp_params *params,
 			    struct kiwi_error *err)
 {
-	struct ksnic_obj *obj = &qp->obj;
+	struct kiwi_obj *obj = &qp->obj;
 	int ret;
 
 	if (obj->revoked)
-		return ksnic_obj_not_live(obj, err);
+		return kiwi_obj_not_live(obj, err);
 	if (!qp->send_cq->obj.live)
-		return ksnic_obj_not_live(&qp->send_cq->obj, err);
+		return kiwi_obj_not_live(&qp->send_cq->obj, err);
 	if (qp->recv_cq && !qp->recv_cq->obj.live)
-		return ksnic_obj_not_live(&qp->recv_cq->obj, err);
+		return kiwi_obj_not_live(&qp->recv_cq->obj, err);
 
-	ret = ksnic_cmd_create_qp(obj->ks->fw, params, &qp->hw, err);
+	ret = ksnic_cmd_create_qp(obj->part->fw, params, &qp->hw, err);
 	if (ret)
 		return ret;
 	obj->live = true;
 	list_add(&qp->send_node, &qp->send_cq->senders);
 	if (qp->recv_cq && qp->recv_cq != qp->send_cq)
 		list_add(&qp->recv_node, &qp->recv_cq->receivers);
-	return ksnic_route_add(obj->ks, &obj->ks->qps, qp->hw.number, obj, err);
+	return kiwi_route_add(obj, &to_ksnic(obj->part)->qps, qp->hw.number, err);
 }
 
 /* An exporter may place the buffer at any address of the device's. */
@@ -221,7 +224,7 @@ int ksnic_qp_create(struct ksnic_qp *qp, struct kiwi_error *err)
 		.rq_log2 = qp->rq_log2,
 		.rq_stride = qp->rq_stride,
 	};
-	struct ksnic *ks = qp->obj.ks;
+	struct ksnic *ks = to_ksnic(qp->obj.part);
 	struct kiwi_fw_pbl sq, rq = { };
 	int ret;
 
@@ -248,9 +251,9 @@ int ksnic_qp_create(struct ksnic_qp *qp, struct kiwi_error *err)
 	qp_unlock_cqs(qp);
 
 	if (qp->rq)
-		kiwi_fw_pbl_release(ks->fw, &rq);
+		kiwi_fw_pbl_release(ks->part.fw, &rq);
 release_sq:
-	kiwi_fw_pbl_release(ks->fw, &sq);
+	kiwi_fw_pbl_release(ks->part.fw, &sq);
 	return ret;
 }
 
@@ -270,10 +273,10 @@ int ksnic_qp_modify(struct ksnic_qp *qp, u32 mask, const struct kiwi_qp_attr *at
 {
 	int ret;
 
-	ret = ksnic_obj_lock(&qp->obj, err);
+	ret = kiwi_obj_lock(&qp->obj, err);
 	if (ret)
 		return ret;
-	ret = ksnic_cmd_modify_qp(qp->obj.ks->fw, qp->hw.number, mask, attr, err);
+	ret = ksnic_cmd_modify_qp(qp->obj.part->fw, qp->hw.number, mask, attr, err);
 	mutex_unlock(&qp->obj.lock);
 	return ret;
 }
@@ -290,10 +293,10 @@ int ksnic_qp_query(struct ksnic_qp *qp, struct kiwi_qp_attr *attr, struct kiwi_e
 {
 	int ret;
 
-	ret = ksnic_obj_lock(&qp->obj, err);
+	ret = kiwi_obj_lock(&qp->obj, err);
 	if (ret)
 		return ret;
-	ret = ksnic_cmd_query_qp(qp->obj.ks->fw, qp->hw.number, attr, err);
+	ret = ksnic_cmd_query_qp(qp->obj.part->fw, qp->hw.number, attr, err);
 	mutex_unlock(&qp->obj.lock);
 	return ret;
 }
@@ -303,7 +306,7 @@ static void qp_revoked(void *arg)
 	struct ksnic_qp *qp = arg;
 
 	mutex_lock(&qp->obj.lock);
-	ksnic_obj_revoke(&qp->obj, KIWI_SNIC_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
+	kiwi_obj_revoke(&qp->obj, KIWI_SNIC_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
 	mutex_unlock(&qp->obj.lock);
 }
 

@@ -26,15 +26,15 @@ struct dev_attr {
 static ssize_t dev_attr_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	const struct dev_attr *dev_attr = container_of(attr, struct dev_attr, attr);
-	struct ksnic *ks = dev_get_drvdata(dev);
+	struct ksnic *ks = to_ksnic(dev_get_drvdata(dev));
 	ssize_t ret;
 	int idx;
 
-	idx = srcu_read_lock(&ks->gate);
-	ret = dev_attr->when_down ? 0 : ksnic_check_up(ks);
+	idx = srcu_read_lock(&ks->part.gate);
+	ret = dev_attr->when_down ? 0 : kiwi_part_check_up(&ks->part);
 	if (!ret)
 		ret = dev_attr->emit(ks, dev_attr->arg, buf);
-	srcu_read_unlock(&ks->gate, idx);
+	srcu_read_unlock(&ks->part.gate, idx);
 	return ret;
 }
 
@@ -59,7 +59,7 @@ enum identity {
 
 static ssize_t identity_emit(struct ksnic *ks, unsigned long which, char *buf)
 {
-	const struct kiwi_fw_identity *id = kiwi_fw_identity(ks->fw);
+	const struct kiwi_fw_identity *id = kiwi_fw_identity(ks->part.fw);
 
 	switch (which) {
 	case SERIAL:
@@ -102,7 +102,7 @@ static ssize_t caps_emit(struct ksnic *ks, unsigned long offset, char *buf)
 
 static ssize_t cap_bit_emit(struct ksnic *ks, unsigned long bit, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", !!(kiwi_fw_identity(ks->fw)->caps & BIT_ULL(bit)));
+	return sysfs_emit(buf, "%u\n", !!(kiwi_fw_identity(ks->part.fw)->caps & BIT_ULL(bit)));
 }
 
 #define CAP_BIT_ATTR(_name, _cap)	\
@@ -143,7 +143,7 @@ static const struct attribute_group caps_group = {
 
 static ssize_t diag_emit(struct ksnic *ks, unsigned long index, char *buf)
 {
-	u64 value = kiwi_fw_diag(ks->fw, index);
+	u64 value = kiwi_fw_diag(ks->part.fw, index);
 
 	return value == U64_MAX ? -ENODEV : sysfs_emit(buf, "%llu\n", value);
 }
@@ -233,9 +233,9 @@ static struct attribute *diag_attrs[] = {
 
 static umode_t diag_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
-	struct ksnic *ks = dev_get_drvdata(kobj_to_dev(kobj));
+	struct ksnic *ks = to_ksnic(dev_get_drvdata(kobj_to_dev(kobj)));
 
-	return kiwi_fw_identity(ks->fw)->caps & KIWI_CAP_DIAG ? attr->mode : 0;
+	return kiwi_fw_identity(ks->part.fw)->caps & KIWI_CAP_DIAG ? attr->mode : 0;
 }
 
 static const struct attribute_group diag_group = {

@@ -153,7 +153,7 @@ static ssize_t counter_show(const struct port_dir *dir, unsigned int offset, cha
 	struct kiwi_snic_port_counters counters;
 	int ret;
 
-	ret = ksnic_cmd_query_port_counters(dir->ks->fw, dir->port, &counters, err);
+	ret = ksnic_cmd_query_port_counters(dir->ks->part.fw, dir->port, &counters, err);
 	if (ret)
 		return ret;
 	return sysfs_emit(buf, "%llu\n", le64_to_cpup((void *)&counters + offset));
@@ -252,11 +252,11 @@ static ssize_t attr_show(struct kobject *kobj, struct attribute *attr, char *buf
 	ssize_t ret;
 	int idx;
 
-	idx = srcu_read_lock(&dir->ks->gate);
-	ret = ksnic_check_up(dir->ks);
+	idx = srcu_read_lock(&dir->ks->part.gate);
+	ret = kiwi_part_check_up(&dir->ks->part);
 	if (!ret)
 		ret = port_attr->show(dir, port_attr->arg, buf, &err);
-	srcu_read_unlock(&dir->ks->gate, idx);
+	srcu_read_unlock(&dir->ks->part.gate, idx);
 	return ret;
 }
 
@@ -270,11 +270,11 @@ static ssize_t attr_store(struct kobject *kobj, struct attribute *attr, const ch
 
 	if (!capable(CAP_NET_ADMIN))
 		return -EPERM;
-	idx = srcu_read_lock(&dir->ks->gate);
-	ret = ksnic_check_up(dir->ks);
+	idx = srcu_read_lock(&dir->ks->part.gate);
+	ret = kiwi_part_check_up(&dir->ks->part);
 	if (!ret)
 		ret = port_attr->store(dir, port_attr->arg, buf, &err);
-	srcu_read_unlock(&dir->ks->gate, idx);
+	srcu_read_unlock(&dir->ks->part.gate, idx);
 	return ret ?: count;
 }
 
@@ -339,7 +339,7 @@ int ksnic_sysfs_ports_add(struct ksnic *ks)
 	ports = kzalloc(struct_size(ports, ports, ks->caps.ports), GFP_KERNEL);
 	if (!ports)
 		return -ENOMEM;
-	ports->folder = kobject_create_and_add("ports", &ks->dev.kobj);
+	ports->folder = kobject_create_and_add("ports", &ks->part.dev.kobj);
 	if (!ports->folder) {
 		kfree(ports);
 		return -ENOMEM;

@@ -375,6 +375,36 @@ int kiwi_fw_db_close(struct kiwi_fw *fw, struct kiwi_fw_db *db)
 	return 0;
 }
 
+/* Life: tests make the device themselves. ---------------------------------------------- */
+
+struct kiwi_fw *kiwi_fw_create(struct pci_dev *pdev, u32 part, const struct kiwi_fw_ops *ops,
+			       void *priv)
+{
+	return ERR_PTR(-ENODEV);
+}
+
+void kiwi_fw_destroy(struct kiwi_fw *fw)
+{
+}
+
+int kiwi_fw_start(struct kiwi_fw *fw)
+{
+	return -ENODEV;
+}
+
+void kiwi_fw_stop(struct kiwi_fw *fw, enum kiwi_reset_reason reason)
+{
+	fake_die(fw, -ENODEV);
+}
+
+void kiwi_fw_enable_events(struct kiwi_fw *fw)
+{
+}
+
+void kiwi_fw_vanished(struct kiwi_fw *fw)
+{
+}
+
 /* Memory -------------------------------------------------------------------------------- */
 
 static struct kiwi_fw_mem *fake_mem_new(struct kiwi_fw *fw, int fd, u64 addr, u64 length,

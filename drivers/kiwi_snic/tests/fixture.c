@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/idr.h>
 #include <linux/mman.h>
 #include <linux/sizes.h>
 
@@ -6,60 +7,58 @@
 
 #include "fixture.h"
 
-static void fixture_event(struct ksnic_owner *owner, const struct ksnic_obj *obj, u32 type,
-			  u32 code)
-{
-	struct fixture *x = container_of(owner, struct fixture, owner);
-	unsigned int n = x->nr_events++ % ARRAY_SIZE(x->events);
+static DEFINE_IDA(fixture_ida);
+static dev_t fixture_devt;
 
-	lockdep_assert_held(&x->ks.event_lock);
-	x->events[n] = (struct fixture_event) { type, code, obj->id, obj->user_data };
+/* The structure is the test's. */
+static void fixture_free(struct kiwi_part *part)
+{
+	ksnic_teardown(to_ksnic(part));
 }
 
-static void fixture_withdraw(struct ksnic_owner *owner, struct ksnic_obj *obj)
-{
-	container_of(owner, struct fixture, owner)->withdrawals++;
-}
-
-static const struct ksnic_owner_ops fixture_owner_ops = {
-	.event = fixture_event,
-	.withdraw = fixture_withdraw,
+static const struct kiwi_part_ops fixture_ops = {
+	.name = "snic",
+	.owner = THIS_MODULE,
+	.number = KIWI_PART_SNIC,
+	.kinds = KSNIC_KINDS,
+	.fw = {
+		.event = ksnic_event,
+		.down = kiwi_part_down,
+	},
+	.ioctls = ksnic_ioctls,
+	.nr_ioctls = ARRAY_SIZE(ksnic_ioctls),
+	.mmap = ksnic_mmap,
+	.file_size = sizeof(struct ksnic_file),
+	.told = ksnic_file_told,
+	.disowned = ksnic_file_disowned,
+	.file_down = ksnic_file_down,
+	.file_clear = ksnic_file_clear,
+	.file_end = ksnic_file_end,
+	.free = fixture_free,
+	.devt = &fixture_devt,
+	.ida = &fixture_ida,
 };
 
-static void fixture_release_device(struct device *dev)
-{
-}
+/* Attributes are not among the units. */
+const struct attribute_group *ksnic_dev_groups[] = { NULL };
 
-/* As the driver's probe does with a function that is really there. */
-static int fixture_snic_init(struct fixture *x)
+static int open_file(struct fixture *x)
 {
-	struct ksnic *ks = &x->ks;
+	struct kiwi_part *part = &x->ks.part;
 	int ret;
 
-	ret = init_srcu_struct(&ks->gate);
+	kiwi_files_admit(part);
+	x->inode.i_cdev = &part->cdev;
+	ret = part->cdev.ops->open(&x->inode, &x->filp);
 	if (ret)
 		return ret;
-	ks->fw = &x->fw;
-	mutex_init(&ks->life);
-	spin_lock_init(&ks->files_lock);
-	INIT_LIST_HEAD(&ks->files);
-	ks->down_errno = -ENODEV;
-	spin_lock_init(&ks->event_lock);
-	xa_init(&ks->cqs);
-	xa_init(&ks->qps);
-	xa_init(&ks->dbs);
-	mutex_init(&ks->zombie_lock);
-	INIT_LIST_HEAD(&ks->zombies);
-	device_initialize(&ks->dev);
-	ks->dev.release = fixture_release_device;
-	ret = ksnic_chardev_prepare(ks);
-	if (!ret)
-		ret = ksnic_cmd_query_caps(&x->fw, &ks->caps, &x->err);
-	return ret ?: ksnic_ports_start(ks, &x->err);
+	x->file = x->filp.private_data;
+	x->owner = &x->file->owner;
+	return 0;
 }
 
 /**
- * fixture_init() - for a suite: a SNIC that is up, and an owner, test->priv
+ * fixture_init() - for a suite: a SNIC that is up, an open file, and user memory, test->priv
  * @test: the test
  *
  * Return: 0 or negative errno
@@ -67,18 +66,30 @@ static int fixture_snic_init(struct fixture *x)
 int fixture_init(struct kunit *test)
 {
 	struct fixture *x = kunit_kzalloc(test, sizeof(*x), GFP_KERNEL);
+	int ret;
 
 	if (!x)
 		return -ENOMEM;
 	x->test = test;
-	test->priv = x;
 	fake_fw_init(&x->fw);
-	ksnic_owner_init(&x->owner, &x->ks, &fixture_owner_ops);
-	return fixture_snic_init(x);
+	ret = ksnic_setup(&x->ks, &fixture_ops, &x->pdev.dev);
+	if (ret)
+		return ret;
+	test->priv = x;
+	x->ks.part.fw = &x->fw;
+	dev_set_name(&x->ks.part.dev, "snic0");
+	ret = ksnic_start(&x->ks, &x->err);
+	if (ret)
+		return ret;
+	x->user = kunit_vm_mmap(test, NULL, 0, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE,
+				MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	if (!x->user || IS_ERR_VALUE(x->user))
+		return -ENOMEM;
+	return open_file(x);
 }
 
 /**
- * fixture_exit() - for a suite: nothing is left, with the device or without
+ * fixture_exit() - for a suite: closes the file; nothing is left, with the device or without
  * @test: the test
  */
 void fixture_exit(struct kunit *test)
@@ -91,87 +102,58 @@ void fixture_exit(struct kunit *test)
 	ks = &x->ks;
 	x->fw.refuse = 0;
 	x->fw.kill = 0;
-	ksnic_owner_clear(&x->owner);
+	if (x->file)
+		ks->part.cdev.ops->release(&x->inode, &x->filp);
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 0);
 	KUNIT_EXPECT_TRUE(test, bitmap_empty(x->fw.db_open, FAKE_DB_PAGES));
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
 	KUNIT_EXPECT_EQ(test, x->fw.pbls, 0);
 	KUNIT_EXPECT_EQ(test, x->fw.comps, 0);
 	KUNIT_EXPECT_STREQ(test, x->fw.broken ?: "", "");
-	KUNIT_EXPECT_TRUE(test, list_empty(&ks->zombies));
-	KUNIT_EXPECT_TRUE(test, xa_empty(&x->owner.objs));
+	KUNIT_EXPECT_TRUE(test, list_empty(&ks->part.zombies));
+	KUNIT_EXPECT_TRUE(test, list_empty(&ks->part.files));
 	KUNIT_EXPECT_TRUE(test, xa_empty(&ks->cqs));
 	KUNIT_EXPECT_TRUE(test, xa_empty(&ks->qps));
 	KUNIT_EXPECT_TRUE(test, xa_empty(&ks->dbs));
-	KUNIT_EXPECT_TRUE(test, list_empty(&ks->files));
-	ksnic_ports_free(ks);
-	put_device(&ks->dev);
-	cleanup_srcu_struct(&ks->gate);
+	put_device(&ks->part.dev);
 }
 
-/**
- * fixture_init_file() - for a suite: a SNIC with an open file, and user memory
- * @test: the test
- *
- * Return: 0 or negative errno
- */
-int fixture_init_file(struct kunit *test)
-{
-	struct fixture *x;
-	int ret;
+/* Events ------------------------------------------------------------------------- */
 
-	ret = fixture_init(test);
-	if (ret)
-		return ret;
-	x = test->priv;
-	x->user = kunit_vm_mmap(test, NULL, 0, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE,
-				MAP_ANONYMOUS | MAP_PRIVATE, 0);
-	if (!x->user || IS_ERR_VALUE(x->user))
-		return -ENOMEM;
-	ksnic_files_admit(&x->ks);
-	x->inode.i_cdev = &x->ks.cdev;
-	ret = x->ks.cdev.ops->open(&x->inode, &x->filp);
-	x->file = x->filp.private_data;
-	return ret;
+unsigned int fixture_events(struct fixture *x)
+{
+	return x->owner->events.count;
 }
 
-/**
- * fixture_exit_file() - for a suite: closes the file; nothing is left
- * @test: the test
- */
-void fixture_exit_file(struct kunit *test)
+struct kiwi_file_event fixture_event(struct fixture *x, unsigned int n)
 {
-	struct fixture *x = test->priv;
+	const struct kiwi_events *q = &x->owner->events;
 
-	if (x && x->file) {
-		x->fw.refuse = 0;
-		x->fw.kill = 0;
-		x->ks.cdev.ops->release(&x->inode, &x->filp);
-	}
-	fixture_exit(test);
+	KUNIT_ASSERT_LT(x->test, n, q->count);
+	return q->ring[(q->head + n) % ARRAY_SIZE(q->ring)];
 }
 
 /* Objects ------------------------------------------------------------------------ */
 
 int fixture_destroy(struct fixture *x, u32 id)
 {
-	return ksnic_obj_destroy(&x->owner, id, &x->err);
+	return kiwi_obj_destroy(x->owner, id, &x->err);
 }
 
-static void *use(struct fixture *x, struct ksnic_obj *obj)
+static void *use(struct fixture *x, struct kiwi_obj *obj)
 {
-	void *used = ksnic_obj_use(&x->owner, obj->id, obj->ops, &x->err);
+	void *used = kiwi_obj_use(x->owner, obj->id, obj->ops, &x->err);
 
 	KUNIT_ASSERT_PTR_EQ(x->test, used, (void *)obj);
 	return used;
 }
 
-static void publish(struct fixture *x, struct ksnic_obj *obj, int ret)
+static void publish(struct fixture *x, struct kiwi_obj *obj, int ret)
 {
 	if (ret)
-		ksnic_obj_abort(obj);
+		kiwi_obj_abort(obj);
 	KUNIT_ASSERT_EQ(x->test, ret, 0);
-	ksnic_obj_publish(obj);
+	kiwi_obj_publish(obj);
 }
 
 static struct kiwi_fw_mem *memory(struct fixture *x, u64 length,
@@ -187,7 +169,7 @@ static struct kiwi_fw_mem *memory(struct fixture *x, u64 length,
 
 struct ksnic_pd *fixture_pd(struct fixture *x)
 {
-	struct ksnic_pd *pd = ksnic_pd_new(&x->owner);
+	struct ksnic_pd *pd = ksnic_pd_new(x->owner);
 
 	KUNIT_ASSERT_NOT_NULL(x->test, pd);
 	publish(x, &pd->obj, ksnic_pd_create(pd, &x->err));
@@ -196,7 +178,7 @@ struct ksnic_pd *fixture_pd(struct fixture *x)
 
 struct ksnic_mr *fixture_mr_filled(struct fixture *x, struct ksnic_pd *pd)
 {
-	struct ksnic_mr *mr = ksnic_mr_new(&x->owner, FIXTURE_USER_DATA);
+	struct ksnic_mr *mr = ksnic_mr_new(x->owner, FIXTURE_USER_DATA);
 
 	KUNIT_ASSERT_NOT_NULL(x->test, mr);
 	mr->pd = use(x, &pd->obj);
@@ -216,7 +198,7 @@ struct ksnic_mr *fixture_mr(struct fixture *x, struct ksnic_pd *pd)
 
 struct ksnic_db *fixture_db(struct fixture *x)
 {
-	struct ksnic_db *db = ksnic_db_new(&x->owner);
+	struct ksnic_db *db = ksnic_db_new(x->owner);
 
 	KUNIT_ASSERT_NOT_NULL(x->test, db);
 	publish(x, &db->obj, ksnic_db_create(db, &x->err));
@@ -225,7 +207,7 @@ struct ksnic_db *fixture_db(struct fixture *x)
 
 struct ksnic_cq *fixture_cq_filled(struct fixture *x, struct ksnic_db *db)
 {
-	struct ksnic_cq *cq = ksnic_cq_new(&x->owner, FIXTURE_USER_DATA);
+	struct ksnic_cq *cq = ksnic_cq_new(x->owner, FIXTURE_USER_DATA);
 
 	KUNIT_ASSERT_NOT_NULL(x->test, cq);
 	cq->db = use(x, &db->obj);
@@ -247,7 +229,7 @@ struct ksnic_cq *fixture_cq(struct fixture *x, struct ksnic_db *db)
 struct ksnic_qp *fixture_qp_filled(struct fixture *x, struct ksnic_pd *pd, struct ksnic_cq *send,
 				   struct ksnic_cq *recv, struct ksnic_db *db)
 {
-	struct ksnic_qp *qp = ksnic_qp_new(&x->owner, FIXTURE_USER_DATA);
+	struct ksnic_qp *qp = ksnic_qp_new(x->owner, FIXTURE_USER_DATA);
 
 	KUNIT_ASSERT_NOT_NULL(x->test, qp);
 	qp->pd = use(x, &pd->obj);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A SNIC on the fake firmware interface: an owner of objects, and an open file. */
+/* A SNIC on the fake firmware interface, and an open file. */
 #ifndef KSNIC_FIXTURE_H
 #define KSNIC_FIXTURE_H
 
 #include <kunit/test.h>
 #include <linux/fs.h>
+#include <linux/pci.h>
 
 #include "../file.h"
 #include "../ksnic.h"
@@ -15,53 +16,37 @@
 #define FIXTURE_USER_DATA	0xabcdef0123456789ULL
 
 /**
- * struct fixture_event - an event that the owner was told
- * @type: enum kiwi_snic_event_type
- * @code: by type
- * @id: of the object
- * @user_data: of the object
- */
-struct fixture_event {
-	u32 type;
-	u32 code;
-	u32 id;
-	u64 user_data;
-};
-
-/**
  * struct fixture - what a test works with
  * @test: the test
  * @fw: the device
+ * @pdev: its function
  * @ks: the driver's structure of it
- * @owner: table of objects
- * @events: that the owner was told
- * @nr_events: of them
- * @withdrawals: calls of withdraw
  * @inode: of @filp
- * @filp: an open file, of suites that want one
- * @file: the driver's structure of it
- * @user: address of two pages of user memory, likewise
+ * @filp: an open file
+ * @file: what files of all parts have of it
+ * @owner: its table of objects
+ * @user: address of two pages of user memory
  * @err: why the last call failed
  */
 struct fixture {
 	struct kunit *test;
 	struct kiwi_fw fw;
+	struct pci_dev pdev;
 	struct ksnic ks;
-	struct ksnic_owner owner;
-	struct fixture_event events[16];
-	unsigned int nr_events;
-	unsigned int withdrawals;
 	struct inode inode;
 	struct file filp;
-	struct ksnic_file *file;
+	struct kiwi_file *file;
+	struct kiwi_owner *owner;
 	unsigned long user;
 	struct kiwi_error err;
 };
 
 int fixture_init(struct kunit *test);
 void fixture_exit(struct kunit *test);
-int fixture_init_file(struct kunit *test);
-void fixture_exit_file(struct kunit *test);
+
+/* Events that the file has not read: how many, and one of them. */
+unsigned int fixture_events(struct fixture *x);
+struct kiwi_file_event fixture_event(struct fixture *x, unsigned int n);
 
 /* An object in the table of @owner, published; the test ends if it cannot be made. */
 struct ksnic_pd *fixture_pd(struct fixture *x);

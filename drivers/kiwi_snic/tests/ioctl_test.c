@@ -34,7 +34,7 @@ static long call_at(struct fixture *x, unsigned int cmd, void *arg, size_t size)
 	long ret;
 
 	KUNIT_ASSERT_EQ(x->test, copy_to_user((void __user *)x->user, arg, size), 0);
-	ret = x->ks.cdev.ops->unlocked_ioctl(&x->filp, cmd, x->user);
+	ret = x->ks.part.cdev.ops->unlocked_ioctl(&x->filp, cmd, x->user);
 	KUNIT_ASSERT_EQ(x->test, copy_from_user(arg, (void __user *)x->user, size), 0);
 	return ret;
 }
@@ -239,7 +239,7 @@ static void ioctl_unknown_numbers(struct kunit *test)
 static void ioctl_argument_that_is_not_there(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	const struct file_operations *ops = x->ks.cdev.ops;
+	const struct file_operations *ops = x->ks.part.cdev.ops;
 	struct kiwi_snic_pd_alloc a = { .size = 4096 };
 
 	KUNIT_EXPECT_EQ(test, ops->unlocked_ioctl(&x->filp, KIWI_SNIC_PD_ALLOC, 0), -EFAULT);
@@ -347,12 +347,12 @@ static void ioctl_on_a_dead_device(struct kunit *test)
 	unsigned int n;
 
 	for (n = 0; n < ARRAY_SIZE(errors); n++) {
-		ksnic_files_shut(&x->ks, errors[n]);
+		kiwi_files_shut(&x->ks.part, errors[n]);
 		KUNIT_EXPECT_EQ(test, CALL(x, PD_ALLOC, &a), errors[n]);
 		KUNIT_EXPECT_EQ(test, last_error(x).error, -errors[n]);
 	}
-	KUNIT_EXPECT_EQ(test, x->ks.cdev.ops->poll(&x->filp, NULL), EPOLLHUP | EPOLLERR);
-	ksnic_files_clear(&x->ks);
+	KUNIT_EXPECT_EQ(test, x->ks.part.cdev.ops->poll(&x->filp, NULL), EPOLLHUP | EPOLLERR);
+	kiwi_files_clear(&x->ks.part);
 }
 
 static void ioctl_needs_the_capability(struct kunit *test)
@@ -797,11 +797,11 @@ static void ioctl_close_destroys_all(struct kunit *test)
 
 	a_qp(x);
 	KUNIT_ASSERT_EQ(test, CALL(x, MR_REG, &r), 0);
-	x->ks.cdev.ops->release(&x->inode, &x->filp);
+	x->ks.part.cdev.ops->release(&x->inode, &x->filp);
 	x->file = NULL;
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 0);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
-	KUNIT_EXPECT_TRUE(test, list_empty(&x->ks.files));
+	KUNIT_EXPECT_TRUE(test, list_empty(&x->ks.part.files));
 }
 
 static void ioctl_device_goes_below_the_file(struct kunit *test)
@@ -809,11 +809,11 @@ static void ioctl_device_goes_below_the_file(struct kunit *test)
 	struct fixture *x = test->priv;
 
 	a_qp(x);
-	ksnic_files_shut(&x->ks, -ENODEV);
-	ksnic_files_clear(&x->ks);
+	kiwi_files_shut(&x->ks.part, -ENODEV);
+	kiwi_files_clear(&x->ks.part);
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 0);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
-	KUNIT_EXPECT_TRUE(test, list_empty(&x->ks.files));
+	KUNIT_EXPECT_TRUE(test, list_empty(&x->ks.part.files));
 }
 
 static void file_opens_on_a_device_that_is_up_only(struct kunit *test)
@@ -822,16 +822,16 @@ static void file_opens_on_a_device_that_is_up_only(struct kunit *test)
 	struct file *second = kunit_kzalloc(test, sizeof(*second), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, second);
-	ksnic_files_shut(&x->ks, -EIO);
-	KUNIT_EXPECT_EQ(test, x->ks.cdev.ops->open(&x->inode, second), -EIO);
+	kiwi_files_shut(&x->ks.part, -EIO);
+	KUNIT_EXPECT_EQ(test, x->ks.part.cdev.ops->open(&x->inode, second), -EIO);
 	KUNIT_EXPECT_NULL(test, second->private_data);
-	ksnic_files_admit(&x->ks);
-	KUNIT_ASSERT_EQ(test, x->ks.cdev.ops->open(&x->inode, second), 0);
+	kiwi_files_admit(&x->ks.part);
+	KUNIT_ASSERT_EQ(test, x->ks.part.cdev.ops->open(&x->inode, second), 0);
 	/* Who opened the file before the device went learns that for good. */
-	KUNIT_EXPECT_EQ(test, ksnic_file_check_up(second->private_data), 0);
-	KUNIT_EXPECT_EQ(test, ksnic_file_check_up(x->file), -EIO);
-	x->ks.cdev.ops->release(&x->inode, second);
-	ksnic_files_clear(&x->ks);
+	KUNIT_EXPECT_EQ(test, kiwi_file_check_up(second->private_data), 0);
+	KUNIT_EXPECT_EQ(test, kiwi_file_check_up(x->file), -EIO);
+	x->ks.part.cdev.ops->release(&x->inode, second);
+	kiwi_files_clear(&x->ks.part);
 }
 
 /* Events ------------------------------------------------------------------------------ */
@@ -840,10 +840,17 @@ static ssize_t read_events(struct fixture *x, struct kiwi_snic_event *events, si
 {
 	ssize_t ret;
 
-	ret = x->ks.cdev.ops->read(&x->filp, (char __user *)x->user, bytes, NULL);
+	ret = x->ks.part.cdev.ops->read(&x->filp, (char __user *)x->user, bytes, NULL);
 	if (ret > 0)
 		KUNIT_ASSERT_EQ(x->test, copy_from_user(events, (void __user *)x->user, ret), 0);
 	return ret;
+}
+
+static void tell(struct fixture *x, u32 type, u32 id, u32 code)
+{
+	const struct kiwi_file_event event = { .type = type, .id = id, .code = code };
+
+	kiwi_files_event(&x->ks.part, &event);
 }
 
 static void file_reads_events(struct kunit *test)
@@ -855,10 +862,10 @@ static void file_reads_events(struct kunit *test)
 	x->filp.f_flags = O_NONBLOCK;
 	KUNIT_EXPECT_EQ(test, read_events(x, events, sizeof(events)), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, read_events(x, events, sizeof(*events) - 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, x->ks.cdev.ops->poll(&x->filp, NULL), 0);
+	KUNIT_EXPECT_EQ(test, x->ks.part.cdev.ops->poll(&x->filp, NULL), 0);
 	for (n = 0; n < 21; n++)
-		ksnic_files_event(&x->ks, KIWI_SNIC_EVENT_PORT_CHANGE, n, KIWI_PORT_DOWN);
-	KUNIT_EXPECT_EQ(test, x->ks.cdev.ops->poll(&x->filp, NULL), EPOLLIN | EPOLLRDNORM);
+		tell(x, KIWI_SNIC_EVENT_PORT_CHANGE, n, KIWI_PORT_DOWN);
+	KUNIT_EXPECT_EQ(test, x->ks.part.cdev.ops->poll(&x->filp, NULL), EPOLLIN | EPOLLRDNORM);
 	KUNIT_EXPECT_EQ(test, read_events(x, events, sizeof(events) + 5), sizeof(events));
 	for (n = 0; n < 20; n++)
 		KUNIT_EXPECT_EQ(test, events[n].id, n);
@@ -872,13 +879,13 @@ static void file_reads_events_of_a_dead_device(struct kunit *test)
 	struct fixture *x = test->priv;
 	struct kiwi_snic_event event;
 
-	ksnic_files_event(&x->ks, KIWI_SNIC_EVENT_DEVICE_FATAL, 0, KIWI_RESET_TIMEOUT);
-	ksnic_files_shut(&x->ks, -EIO);
+	tell(x, KIWI_SNIC_EVENT_DEVICE_FATAL, 0, KIWI_RESET_TIMEOUT);
+	kiwi_files_shut(&x->ks.part, -EIO);
 	KUNIT_EXPECT_EQ(test, read_events(x, &event, sizeof(event)), sizeof(event));
 	KUNIT_EXPECT_EQ(test, event.type, KIWI_SNIC_EVENT_DEVICE_FATAL);
 	KUNIT_EXPECT_EQ(test, event.code, KIWI_RESET_TIMEOUT);
 	KUNIT_EXPECT_EQ(test, read_events(x, &event, sizeof(event)), -EIO);
-	ksnic_files_clear(&x->ks);
+	kiwi_files_clear(&x->ks.part);
 }
 
 static void file_is_told_of_ports_and_losses(struct kunit *test)
@@ -890,7 +897,7 @@ static void file_is_told_of_ports_and_losses(struct kunit *test)
 
 	for (port = 0; port < 4; port++) {
 		eqe.id = cpu_to_le32(port);
-		ksnic_event(&x->ks, &eqe, port == 2);
+		ksnic_event(&x->ks.part, &eqe, port == 2);
 	}
 	/* There are ports 1 and 2. */
 	KUNIT_ASSERT_EQ(test, read_events(x, events, sizeof(events)), 3 * sizeof(*events));
@@ -964,8 +971,8 @@ static struct kunit_case ioctl_cases[] = {
 
 static struct kunit_suite ioctl_suite = {
 	.name = "kiwi_snic_ioctl",
-	.init = fixture_init_file,
-	.exit = fixture_exit_file,
+	.init = fixture_init,
+	.exit = fixture_exit,
 	.test_cases = ioctl_cases,
 };
 

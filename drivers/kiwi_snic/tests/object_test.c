@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tables of objects and the life of objects, to the last reference. */
+#include <linux/dma-buf.h>
+
 #include <kiwi_abi/queues.h>
 
 #include "fixture.h"
@@ -16,12 +18,12 @@ static void obj_ids(struct kunit *test)
 static void obj_unpublished_is_not_found(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = ksnic_pd_new(&x->owner);
+	struct ksnic_pd *pd = ksnic_pd_new(x->owner);
 
 	KUNIT_ASSERT_NOT_NULL(test, pd);
-	KUNIT_EXPECT_NULL(test, ksnic_obj_get(&x->owner, pd->obj.id, NULL, &x->err));
+	KUNIT_EXPECT_NULL(test, kiwi_obj_get(x->owner, pd->obj.id, NULL, &x->err));
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, pd->obj.id), -ENOENT);
-	ksnic_obj_abort(&pd->obj);
+	kiwi_obj_abort(&pd->obj);
 }
 
 static void obj_found_by_kind(struct kunit *test)
@@ -30,35 +32,36 @@ static void obj_found_by_kind(struct kunit *test)
 	struct ksnic_pd *pd = fixture_pd(x);
 	u32 id = pd->obj.id;
 
-	KUNIT_EXPECT_PTR_EQ(test, ksnic_obj_get(&x->owner, id, &ksnic_pd_ops, &x->err), (void *)pd);
-	ksnic_obj_put(&pd->obj);
-	KUNIT_EXPECT_PTR_EQ(test, ksnic_obj_get(&x->owner, id, NULL, &x->err), (void *)pd);
-	ksnic_obj_put(&pd->obj);
-	KUNIT_EXPECT_NULL(test, ksnic_obj_get(&x->owner, id, &ksnic_mr_ops, &x->err));
-	KUNIT_EXPECT_NULL(test, ksnic_obj_use(&x->owner, id, &ksnic_cq_ops, &x->err));
+	KUNIT_EXPECT_PTR_EQ(test, kiwi_obj_get(x->owner, id, &ksnic_pd_ops, &x->err), (void *)pd);
+	kiwi_obj_put(&pd->obj);
+	KUNIT_EXPECT_PTR_EQ(test, kiwi_obj_get(x->owner, id, NULL, &x->err), (void *)pd);
+	kiwi_obj_put(&pd->obj);
+	KUNIT_EXPECT_NULL(test, kiwi_obj_get(x->owner, id, &ksnic_mr_ops, &x->err));
+	KUNIT_EXPECT_NULL(test, kiwi_obj_use(x->owner, id, &ksnic_cq_ops, &x->err));
 }
 
 static void obj_absent_is_told(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 
-	KUNIT_EXPECT_NULL(test, ksnic_obj_get(&x->owner, 77, &ksnic_mr_ops, &x->err));
+	KUNIT_EXPECT_NULL(test, kiwi_obj_get(x->owner, 77, &ksnic_mr_ops, &x->err));
 	KUNIT_EXPECT_STREQ(test, x->err.text, "no MR has id 77");
 	KUNIT_EXPECT_EQ(test, x->err.value, 77);
-	KUNIT_EXPECT_NULL(test, ksnic_obj_get(&x->owner, 0, NULL, &x->err));
+	KUNIT_EXPECT_NULL(test, kiwi_obj_get(x->owner, 0, NULL, &x->err));
 	KUNIT_EXPECT_STREQ(test, x->err.text, "no object has id 0");
 }
 
 static void obj_tables_are_apart(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_owner other;
+	struct kiwi_owner *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
 	struct ksnic_pd *pd = fixture_pd(x);
 
-	ksnic_owner_init(&other, &x->ks, x->owner.ops);
-	KUNIT_EXPECT_NULL(test, ksnic_obj_get(&other, pd->obj.id, NULL, &x->err));
-	KUNIT_EXPECT_EQ(test, ksnic_obj_destroy(&other, pd->obj.id, &x->err), -ENOENT);
-	ksnic_owner_exit(&other);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	kiwi_owner_init(other, &x->ks.part);
+	KUNIT_EXPECT_NULL(test, kiwi_obj_get(other, pd->obj.id, NULL, &x->err));
+	KUNIT_EXPECT_EQ(test, kiwi_obj_destroy(other, pd->obj.id, &x->err), -ENOENT);
+	kiwi_owner_exit(other);
 }
 
 static void obj_destroy(struct kunit *test)
@@ -71,7 +74,6 @@ static void obj_destroy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_DEALLOC_PD);
 	KUNIT_EXPECT_EQ(test, *(__le32 *)fake_fw_last(&x->fw)->in, cpu_to_le32(pdn));
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 0);
-	KUNIT_EXPECT_EQ(test, x->withdrawals, 1);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, id), -ENOENT);
 }
 
@@ -98,8 +100,7 @@ static void obj_destroy_in_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x->err.value, 2);
 	KUNIT_EXPECT_STREQ(test, x->err.text, "PD 1 has 2 users");
 	KUNIT_EXPECT_EQ(test, x->fw.nr_cmds, commands);
-	KUNIT_EXPECT_EQ(test, x->withdrawals, 0);
-	KUNIT_EXPECT_FALSE(test, ksnic_obj_condemned(&pd->obj));
+	KUNIT_EXPECT_FALSE(test, kiwi_obj_condemned(&pd->obj));
 
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, a->obj.id), 0);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, pd->obj.id), -EBUSY);
@@ -125,6 +126,26 @@ static void obj_each_use_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&db->obj.uses), 1);
 }
 
+/* What is in use stays as it is: mapped, and imported. */
+static void obj_withdrawn_when_nobody_uses_it(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct ksnic_db *db = fixture_db(x);
+	struct ksnic_cq *cq = fixture_cq(x, db);
+	struct dma_buf *dmabuf;
+
+	KUNIT_EXPECT_EQ(test, fixture_destroy(x, db->obj.id), -EBUSY);
+	dmabuf = ksnic_db_dmabuf(db, &x->err);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(dmabuf));
+	dma_buf_put(dmabuf);
+	KUNIT_EXPECT_EQ(test, fixture_destroy(x, cq->obj.id), 0);
+	fake_fw_refuse(&x->fw, KIWI_OP_CLOSE_DB_PAGE, KIWI_ST_BUSY);
+	KUNIT_EXPECT_EQ(test, fixture_destroy(x, db->obj.id), -EBUSY);
+	dmabuf = ksnic_db_dmabuf(db, &x->err);
+	KUNIT_EXPECT_PTR_EQ(test, dmabuf, (struct dma_buf *)ERR_PTR(-ENOENT));
+	KUNIT_EXPECT_STREQ(test, x->err.text, "no doorbell has id 1");
+}
+
 static void obj_refused_destroy_keeps_the_id(struct kunit *test)
 {
 	struct fixture *x = test->priv;
@@ -135,11 +156,11 @@ static void obj_refused_destroy_keeps_the_id(struct kunit *test)
 	KUNIT_EXPECT_NE(test, fixture_destroy(x, id), 0);
 	KUNIT_EXPECT_TRUE(test, x->err.refused);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 1);
-	KUNIT_EXPECT_TRUE(test, ksnic_obj_condemned(&mr->obj));
+	KUNIT_EXPECT_TRUE(test, kiwi_obj_condemned(&mr->obj));
 
 	/* Of no use but for another attempt. */
-	KUNIT_EXPECT_NULL(test, ksnic_obj_use(&x->owner, id, &ksnic_mr_ops, &x->err));
-	KUNIT_EXPECT_EQ(test, ksnic_obj_lock(&mr->obj, &x->err), -ENOENT);
+	KUNIT_EXPECT_NULL(test, kiwi_obj_use(x->owner, id, &ksnic_mr_ops, &x->err));
+	KUNIT_EXPECT_EQ(test, kiwi_obj_lock(&mr->obj, &x->err), -ENOENT);
 	x->fw.refuse = 0;
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, id), 0);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
@@ -163,7 +184,7 @@ static void obj_abort_before_creation(struct kunit *test)
 	struct ksnic_mr *mr = fixture_mr_filled(x, pd);
 	unsigned int commands = x->fw.nr_cmds;
 
-	ksnic_obj_abort(&mr->obj);
+	kiwi_obj_abort(&mr->obj);
 	KUNIT_EXPECT_EQ(test, x->fw.nr_cmds, commands);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pd->obj.uses), 0);
@@ -175,7 +196,7 @@ static void obj_abort_after_creation(struct kunit *test)
 	struct ksnic_mr *mr = fixture_mr_filled(x, fixture_pd(x));
 
 	KUNIT_ASSERT_EQ(test, ksnic_mr_create(mr, &x->err), 0);
-	ksnic_obj_abort(&mr->obj);
+	kiwi_obj_abort(&mr->obj);
 	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_DEREG_MR);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
 }
@@ -183,12 +204,12 @@ static void obj_abort_after_creation(struct kunit *test)
 static void obj_abort_frees_the_id(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = ksnic_pd_new(&x->owner);
+	struct ksnic_pd *pd = ksnic_pd_new(x->owner);
 	u32 id;
 
 	KUNIT_ASSERT_NOT_NULL(test, pd);
 	id = pd->obj.id;
-	ksnic_obj_abort(&pd->obj);
+	kiwi_obj_abort(&pd->obj);
 	KUNIT_EXPECT_EQ(test, fixture_pd(x)->obj.id, id);
 }
 
@@ -201,7 +222,7 @@ static void obj_create_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ksnic_mr_create(mr, &x->err), -ENOSPC);
 	KUNIT_EXPECT_FALSE(test, mr->obj.live);
 	KUNIT_EXPECT_EQ(test, x->fw.pbls, 0);
-	ksnic_obj_abort(&mr->obj);
+	kiwi_obj_abort(&mr->obj);
 	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_REG_MR);
 }
 
@@ -215,17 +236,17 @@ static void obj_refused_abort_makes_a_zombie(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, ksnic_mr_create(mr, &x->err), 0);
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_DEREG_MR, KIWI_ST_INTERNAL);
-	ksnic_obj_abort(&mr->obj);
-	KUNIT_EXPECT_FALSE(test, list_empty(&x->ks.zombies));
+	kiwi_obj_abort(&mr->obj);
+	KUNIT_EXPECT_FALSE(test, list_empty(&x->ks.part.zombies));
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pd->obj.uses), 1);
-	KUNIT_EXPECT_NULL(test, ksnic_obj_get(&x->owner, id, NULL, &x->err));
+	KUNIT_EXPECT_NULL(test, kiwi_obj_get(x->owner, id, NULL, &x->err));
 
-	ksnic_zombies_retry(&x->ks);
-	KUNIT_EXPECT_FALSE(test, list_empty(&x->ks.zombies));
+	kiwi_zombies_retry(&x->ks.part);
+	KUNIT_EXPECT_FALSE(test, list_empty(&x->ks.part.zombies));
 	x->fw.refuse = 0;
-	ksnic_zombies_retry(&x->ks);
-	KUNIT_EXPECT_TRUE(test, list_empty(&x->ks.zombies));
+	kiwi_zombies_retry(&x->ks.part);
+	KUNIT_EXPECT_TRUE(test, list_empty(&x->ks.part.zombies));
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pd->obj.uses), 0);
 }
@@ -236,11 +257,11 @@ static void obj_zombies_go_after_a_reset(struct kunit *test)
 
 	fixture_mr(x, fixture_pd(x));
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_DEREG_MR, KIWI_ST_INTERNAL);
-	ksnic_owner_clear(&x->owner);
+	kiwi_owner_clear(x->owner);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 1);
 	fake_fw_reset(&x->fw);
-	ksnic_zombies_retry(&x->ks);
-	KUNIT_EXPECT_TRUE(test, list_empty(&x->ks.zombies));
+	kiwi_zombies_retry(&x->ks.part);
+	KUNIT_EXPECT_TRUE(test, list_empty(&x->ks.part.zombies));
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
 }
 
@@ -251,12 +272,12 @@ static void obj_zombies_users_first(struct kunit *test)
 
 	fixture_mr(x, fixture_pd(x));
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_DEREG_MR, KIWI_ST_INTERNAL);
-	ksnic_owner_clear(&x->owner);
+	kiwi_owner_clear(x->owner);
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 2);
 	x->fw.refuse = 0;
-	ksnic_zombies_retry(&x->ks);
+	kiwi_zombies_retry(&x->ks.part);
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 0);
-	KUNIT_EXPECT_TRUE(test, list_empty(&x->ks.zombies));
+	KUNIT_EXPECT_TRUE(test, list_empty(&x->ks.part.zombies));
 }
 
 static void obj_clear_destroys_users_first(struct kunit *test)
@@ -274,25 +295,38 @@ static void obj_clear_destroys_users_first(struct kunit *test)
 	fixture_mr(x, pd);
 	fixture_qp(x, pd, cq, cq, db);
 	first = x->fw.nr_cmds;
-	ksnic_owner_clear(&x->owner);
+	kiwi_owner_clear(x->owner);
 	KUNIT_ASSERT_EQ(test, x->fw.nr_cmds, first + ARRAY_SIZE(order));
 	for (n = 0; n < ARRAY_SIZE(order); n++)
 		KUNIT_EXPECT_EQ(test, x->fw.cmds[(first + n) % FAKE_CMDS].opcode, order[n]);
-	KUNIT_EXPECT_TRUE(test, list_empty(&x->ks.zombies));
-	KUNIT_EXPECT_EQ(test, x->withdrawals, 5);
+	KUNIT_EXPECT_TRUE(test, list_empty(&x->ks.part.zombies));
 }
 
 static void obj_reference_outlives_the_object(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	struct ksnic_pd *pd = fixture_pd(x);
-	struct ksnic_pd *got = ksnic_obj_get(&x->owner, pd->obj.id, &ksnic_pd_ops, &x->err);
+	struct ksnic_pd *got = kiwi_obj_get(x->owner, pd->obj.id, &ksnic_pd_ops, &x->err);
 
 	KUNIT_ASSERT_NOT_NULL(test, got);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, pd->obj.id), 0);
-	KUNIT_EXPECT_EQ(test, ksnic_obj_lock(&got->obj, &x->err), -ENOENT);
+	KUNIT_EXPECT_EQ(test, kiwi_obj_lock(&got->obj, &x->err), -ENOENT);
 	KUNIT_EXPECT_FALSE(test, got->obj.live);
-	ksnic_obj_put(&got->obj);
+	kiwi_obj_put(&got->obj);
+}
+
+/* Who has looked a doorbell up may come to map or export it when it is no more. */
+static void obj_reference_outlives_the_mapping(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct ksnic_db *db = fixture_db(x);
+	struct ksnic_db *got = kiwi_obj_get(x->owner, db->obj.id, &ksnic_db_ops, &x->err);
+
+	KUNIT_ASSERT_NOT_NULL(test, got);
+	KUNIT_EXPECT_EQ(test, fixture_destroy(x, db->obj.id), 0);
+	KUNIT_EXPECT_PTR_EQ(test, ksnic_db_dmabuf(got, &x->err),
+			    (struct dma_buf *)ERR_PTR(-ENOENT));
+	kiwi_obj_put(&got->obj);
 }
 
 static void obj_lock_of_a_live_object(struct kunit *test)
@@ -300,7 +334,7 @@ static void obj_lock_of_a_live_object(struct kunit *test)
 	struct fixture *x = test->priv;
 	struct ksnic_pd *pd = fixture_pd(x);
 
-	KUNIT_ASSERT_EQ(test, ksnic_obj_lock(&pd->obj, &x->err), 0);
+	KUNIT_ASSERT_EQ(test, kiwi_obj_lock(&pd->obj, &x->err), 0);
 	KUNIT_EXPECT_FALSE(test, mutex_trylock(&pd->obj.lock));
 	mutex_unlock(&pd->obj.lock);
 }
@@ -317,7 +351,7 @@ static void race(struct work_struct *work)
 	struct racer *r = container_of(work, struct racer, work);
 	struct kiwi_error err;
 
-	r->ret = ksnic_obj_destroy(&r->x->owner, r->id, &err);
+	r->ret = kiwi_obj_destroy(r->x->owner, r->id, &err);
 }
 
 /* Of two that destroy the same object one succeeds, and the other finds nothing. */
@@ -386,7 +420,7 @@ static void move_region(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, mr->path.path, KIWI_PATH_P2P_SWITCH);
 		KUNIT_EXPECT_EQ(test, mr->key, key);
 	}
-	KUNIT_EXPECT_EQ(test, x->nr_events, 0);
+	KUNIT_EXPECT_EQ(test, fixture_events(x), 0);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, mr->obj.id), 0);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
 }
@@ -404,7 +438,7 @@ static void move_before_creation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resume_at(mr, SZ_1G), 0);
 	KUNIT_EXPECT_EQ(test, x->fw.nr_cmds, commands);
 	KUNIT_EXPECT_EQ(test, ksnic_mr_create(mr, &x->err), 0);
-	ksnic_obj_abort(&mr->obj);
+	kiwi_obj_abort(&mr->obj);
 }
 
 static void move_hold_refused(struct kunit *test)
@@ -416,8 +450,8 @@ static void move_hold_refused(struct kunit *test)
 	hold(mr);
 	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_DEREG_MR);
 	KUNIT_EXPECT_TRUE(test, mr->obj.revoked);
-	KUNIT_ASSERT_EQ(test, x->nr_events, 1);
-	KUNIT_EXPECT_EQ(test, x->events[0].type, KIWI_SNIC_EVENT_MR_REVOKED);
+	KUNIT_ASSERT_EQ(test, fixture_events(x), 1);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 0).type, KIWI_SNIC_EVENT_MR_REVOKED);
 	KUNIT_EXPECT_EQ(test, resume_at(mr, SZ_1G), 0);
 	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_DEREG_MR);
 }
@@ -434,7 +468,7 @@ static void move_resume_refused(struct kunit *test)
 	x->fw.refuse = 0;
 	KUNIT_EXPECT_EQ(test, resume_at(mr, SZ_2G), 0);
 	KUNIT_EXPECT_FALSE(test, mr->held);
-	KUNIT_EXPECT_EQ(test, x->nr_events, 0);
+	KUNIT_EXPECT_EQ(test, fixture_events(x), 0);
 }
 
 /* A device that is down reaches no memory: moves go on without it. */
@@ -463,7 +497,7 @@ static void move_ends(struct kunit *test)
 	hold(mr);
 	fixture_revoke(mr->mem);
 	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_DEREG_MR);
-	KUNIT_EXPECT_EQ(test, x->nr_events, 1);
+	KUNIT_EXPECT_EQ(test, fixture_events(x), 1);
 }
 
 static void pinned_without_hold(struct kunit *test)
@@ -489,10 +523,10 @@ static void revoke_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *(__le32 *)fake_fw_last(&x->fw)->in, cpu_to_le32(key));
 	KUNIT_EXPECT_FALSE(test, mr->obj.live);
 	KUNIT_EXPECT_TRUE(test, mr->obj.revoked);
-	KUNIT_ASSERT_EQ(test, x->nr_events, 1);
-	KUNIT_EXPECT_EQ(test, x->events[0].type, KIWI_SNIC_EVENT_MR_REVOKED);
-	KUNIT_EXPECT_EQ(test, x->events[0].id, mr->obj.id);
-	KUNIT_EXPECT_EQ(test, x->events[0].user_data, FIXTURE_USER_DATA);
+	KUNIT_ASSERT_EQ(test, fixture_events(x), 1);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 0).type, KIWI_SNIC_EVENT_MR_REVOKED);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 0).id, mr->obj.id);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 0).user_data, FIXTURE_USER_DATA);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 1);
 }
 
@@ -516,11 +550,11 @@ static void revoke_before_creation(struct kunit *test)
 	unsigned int commands = x->fw.nr_cmds;
 
 	fixture_revoke(mr->mem);
-	KUNIT_EXPECT_EQ(test, x->nr_events, 0);
+	KUNIT_EXPECT_EQ(test, fixture_events(x), 0);
 	KUNIT_EXPECT_EQ(test, ksnic_mr_create(mr, &x->err), -EREMOTEIO);
 	KUNIT_EXPECT_EQ(test, x->fw.nr_cmds, commands);
 	KUNIT_EXPECT_EQ(test, x->fw.pbls, 0);
-	ksnic_obj_abort(&mr->obj);
+	kiwi_obj_abort(&mr->obj);
 }
 
 /* The memory goes in any case, so the device must not reach it: only a reset helps. */
@@ -534,7 +568,7 @@ static void revoke_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x->fw.fails, 1);
 	KUNIT_EXPECT_EQ(test, x->fw.fail_reason, KIWI_RESET_PROTOCOL);
 	KUNIT_EXPECT_FALSE(test, mr->obj.live);
-	KUNIT_EXPECT_EQ(test, x->nr_events, 1);
+	KUNIT_EXPECT_EQ(test, fixture_events(x), 1);
 }
 
 static void revoke_queue_pair(struct kunit *test)
@@ -547,12 +581,12 @@ static void revoke_queue_pair(struct kunit *test)
 
 	fixture_revoke(qp->rq);
 	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_DESTROY_QP);
-	KUNIT_ASSERT_EQ(test, x->nr_events, 1);
-	KUNIT_EXPECT_EQ(test, x->events[0].type, KIWI_SNIC_EVENT_QP_ERROR);
-	KUNIT_EXPECT_EQ(test, x->events[0].code, KIWI_CQE_ST_FATAL_ERR);
+	KUNIT_ASSERT_EQ(test, fixture_events(x), 1);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 0).type, KIWI_SNIC_EVENT_QP_ERROR);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 0).code, KIWI_CQE_ST_FATAL_ERR);
 	KUNIT_EXPECT_EQ(test, ksnic_qp_query(qp, &attr, &x->err), -EREMOTEIO);
 	fixture_revoke(qp->sq);
-	KUNIT_EXPECT_EQ(test, x->nr_events, 1);
+	KUNIT_EXPECT_EQ(test, fixture_events(x), 1);
 }
 
 /* The device destroys no CQ that a QP uses, so the QPs go first, of either queue. */
@@ -573,10 +607,10 @@ static void revoke_completion_queue(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, stranger->obj.live);
 	KUNIT_EXPECT_TRUE(test, other->obj.live);
 	KUNIT_EXPECT_EQ(test, x->fw.fails, 0);
-	KUNIT_ASSERT_EQ(test, x->nr_events, 3);
-	KUNIT_EXPECT_EQ(test, x->events[2].type, KIWI_SNIC_EVENT_CQ_ERROR);
-	KUNIT_EXPECT_EQ(test, x->events[2].code, KIWI_CQ_ERR_DMA);
-	KUNIT_EXPECT_EQ(test, x->events[2].id, cq->obj.id);
+	KUNIT_ASSERT_EQ(test, fixture_events(x), 3);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 2).type, KIWI_SNIC_EVENT_CQ_ERROR);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 2).code, KIWI_CQ_ERR_DMA);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 2).id, cq->obj.id);
 }
 
 static void revoke_leaves_no_new_queue_pair(struct kunit *test)
@@ -590,10 +624,10 @@ static void revoke_leaves_no_new_queue_pair(struct kunit *test)
 	fixture_revoke(dead->mem);
 	qp = fixture_qp_filled(x, pd, dead, cq, db);
 	KUNIT_EXPECT_EQ(test, ksnic_qp_create(qp, &x->err), -EREMOTEIO);
-	ksnic_obj_abort(&qp->obj);
+	kiwi_obj_abort(&qp->obj);
 	qp = fixture_qp_filled(x, pd, cq, dead, db);
 	KUNIT_EXPECT_EQ(test, ksnic_qp_create(qp, &x->err), -EREMOTEIO);
-	ksnic_obj_abort(&qp->obj);
+	kiwi_obj_abort(&qp->obj);
 }
 
 /* What the device is told ------------------------------------------------------------- */
@@ -638,7 +672,7 @@ static void page_list_too_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x->err.limit, 1000);
 	KUNIT_EXPECT_STREQ(test, x->err.text,
 			   "page list of 8192 bytes in 1 runs: 1001 entries, limit 1000");
-	ksnic_obj_abort(&mr->obj);
+	kiwi_obj_abort(&mr->obj);
 }
 
 static void doorbells_all_in_use(struct kunit *test)
@@ -649,12 +683,12 @@ static void doorbells_all_in_use(struct kunit *test)
 
 	for (n = 0; n < FAKE_DB_PAGES; n++)
 		KUNIT_EXPECT_EQ(test, fixture_db(x)->page.index, n);
-	db = ksnic_db_new(&x->owner);
+	db = ksnic_db_new(x->owner);
 	KUNIT_ASSERT_NOT_NULL(test, db);
 	KUNIT_EXPECT_EQ(test, ksnic_db_create(db, &x->err), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, x->err.limit, FAKE_DB_PAGES);
 	KUNIT_EXPECT_STREQ(test, x->err.text, "OPEN_DB_PAGE: all doorbell pages are in use");
-	ksnic_obj_abort(&db->obj);
+	kiwi_obj_abort(&db->obj);
 }
 
 static void doorbell_not_closed(struct kunit *test)
@@ -682,6 +716,7 @@ static struct kunit_case object_cases[] = {
 	KUNIT_CASE(obj_destroy_gives_memory_back),
 	KUNIT_CASE(obj_destroy_in_use),
 	KUNIT_CASE(obj_each_use_counts),
+	KUNIT_CASE(obj_withdrawn_when_nobody_uses_it),
 	KUNIT_CASE(obj_refused_destroy_keeps_the_id),
 	KUNIT_CASE(obj_destroy_on_a_dying_device),
 	KUNIT_CASE(obj_abort_before_creation),
@@ -693,6 +728,7 @@ static struct kunit_case object_cases[] = {
 	KUNIT_CASE(obj_zombies_users_first),
 	KUNIT_CASE(obj_clear_destroys_users_first),
 	KUNIT_CASE(obj_reference_outlives_the_object),
+	KUNIT_CASE(obj_reference_outlives_the_mapping),
 	KUNIT_CASE(obj_lock_of_a_live_object),
 	KUNIT_CASE(obj_destroyed_by_two),
 	KUNIT_CASE(move_region),

@@ -265,14 +265,14 @@ static void qp_destroyed_is_no_longer_named(struct kunit *test)
 	struct kiwi_qp_attr attr = { };
 	unsigned int commands;
 
-	KUNIT_ASSERT_PTR_EQ(test, ksnic_obj_get(&x->owner, qp->obj.id, &ksnic_qp_ops, &x->err),
+	KUNIT_ASSERT_PTR_EQ(test, kiwi_obj_get(x->owner, qp->obj.id, &ksnic_qp_ops, &x->err),
 			    (void *)qp);
 	KUNIT_ASSERT_EQ(test, fixture_destroy(x, qp->obj.id), 0);
 	commands = x->fw.nr_cmds;
 	KUNIT_EXPECT_EQ(test, ksnic_qp_modify(qp, KIWI_QP_ATTR_STATE, &attr, &x->err), -ENOENT);
 	KUNIT_EXPECT_EQ(test, ksnic_qp_query(qp, &attr, &x->err), -ENOENT);
 	KUNIT_EXPECT_EQ(test, x->fw.nr_cmds, commands);
-	ksnic_obj_put(&qp->obj);
+	kiwi_obj_put(&qp->obj);
 }
 
 static void qp_leaves_its_queues(struct kunit *test)
@@ -321,7 +321,7 @@ static void event(struct fixture *x, u8 type, u32 number, u8 code)
 {
 	const struct kiwi_eqe eqe = { .type = type, .code = code, .id = cpu_to_le32(number) };
 
-	ksnic_event(&x->ks, &eqe, false);
+	ksnic_event(&x->ks.part, &eqe, false);
 }
 
 static void event_finds_the_queue_pair(struct kunit *test)
@@ -338,11 +338,11 @@ static void event_finds_the_queue_pair(struct kunit *test)
 
 	for (n = 0; n < ARRAY_SIZE(types); n++) {
 		event(x, types[n][0], qp->hw.number, 10 + n);
-		KUNIT_ASSERT_EQ(test, x->nr_events, n + 1);
-		KUNIT_EXPECT_EQ(test, x->events[n].type, types[n][1]);
-		KUNIT_EXPECT_EQ(test, x->events[n].code, 10 + n);
-		KUNIT_EXPECT_EQ(test, x->events[n].id, qp->obj.id);
-		KUNIT_EXPECT_EQ(test, x->events[n].user_data, FIXTURE_USER_DATA);
+		KUNIT_ASSERT_EQ(test, fixture_events(x), n + 1);
+		KUNIT_EXPECT_EQ(test, fixture_event(x, n).type, types[n][1]);
+		KUNIT_EXPECT_EQ(test, fixture_event(x, n).code, 10 + n);
+		KUNIT_EXPECT_EQ(test, fixture_event(x, n).id, qp->obj.id);
+		KUNIT_EXPECT_EQ(test, fixture_event(x, n).user_data, FIXTURE_USER_DATA);
 	}
 }
 
@@ -352,10 +352,10 @@ static void event_finds_the_completion_queue(struct kunit *test)
 	struct ksnic_cq *cq = fixture_cq(x, fixture_db(x));
 
 	event(x, KIWI_EV_CQ_ERROR, cq->hw.number, KIWI_CQ_ERR_OVERRUN);
-	KUNIT_ASSERT_EQ(test, x->nr_events, 1);
-	KUNIT_EXPECT_EQ(test, x->events[0].type, KIWI_SNIC_EVENT_CQ_ERROR);
-	KUNIT_EXPECT_EQ(test, x->events[0].code, KIWI_CQ_ERR_OVERRUN);
-	KUNIT_EXPECT_EQ(test, x->events[0].id, cq->obj.id);
+	KUNIT_ASSERT_EQ(test, fixture_events(x), 1);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 0).type, KIWI_SNIC_EVENT_CQ_ERROR);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 0).code, KIWI_CQ_ERR_OVERRUN);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 0).id, cq->obj.id);
 }
 
 /* Numbers of CQs and of QPs are apart, and most lead nowhere. */
@@ -369,7 +369,7 @@ static void event_of_nobody(struct kunit *test)
 	event(x, KIWI_EV_QP_ERROR, 0, 0);
 	event(x, KIWI_EV_QP_ERROR, U32_MAX, 0);
 	event(x, KIWI_EV_DEVICE_FATAL, qp->hw.number, 0);
-	KUNIT_EXPECT_EQ(test, x->nr_events, 0);
+	KUNIT_EXPECT_EQ(test, fixture_events(x), 0);
 }
 
 /* E-5: events written before the reply are handled before the number is free. */
@@ -392,10 +392,10 @@ static void event_after_destruction_finds_nobody(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, fixture_destroy(x, qp->obj.id), 0);
 	event(x, KIWI_EV_QP_ERROR, number, 0);
-	KUNIT_EXPECT_EQ(test, x->nr_events, 0);
+	KUNIT_EXPECT_EQ(test, fixture_events(x), 0);
 }
 
-static struct ksnic_obj *route_of_dying;
+static struct kiwi_obj *route_of_dying;
 
 /* While the maker of the new object waits, the destroyer of the old one has not come on yet. */
 static void expect_old_route(struct kiwi_fw *fw)
@@ -411,16 +411,16 @@ static void route_of_a_number_used_again(struct kunit *test)
 	struct ksnic_pd *old = fixture_pd(x), *new = fixture_pd(x);
 
 	route_of_dying = &old->obj;
-	KUNIT_ASSERT_EQ(test, ksnic_route_add(&x->ks, &x->ks.qps, 5, &old->obj, &x->err), 0);
+	KUNIT_ASSERT_EQ(test, kiwi_route_add(&old->obj, &x->ks.qps, 5, &x->err), 0);
 	old->obj.ending = true;
 	x->fw.syncing = expect_old_route;
-	KUNIT_EXPECT_EQ(test, ksnic_route_add(&x->ks, &x->ks.qps, 5, &new->obj, &x->err), 0);
+	KUNIT_EXPECT_EQ(test, kiwi_route_add(&new->obj, &x->ks.qps, 5, &x->err), 0);
 	KUNIT_EXPECT_EQ(test, x->fw.syncs, 1);
 	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.qps, 5), (void *)&new->obj);
 	/* The destroyer of the old one comes late, and leaves the new one's alone. */
-	ksnic_route_del(&x->ks, &x->ks.qps, 5, &old->obj);
+	kiwi_route_del(&old->obj, &x->ks.qps, 5);
 	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.qps, 5), (void *)&new->obj);
-	ksnic_route_del(&x->ks, &x->ks.qps, 5, &new->obj);
+	kiwi_route_del(&new->obj, &x->ks.qps, 5);
 	KUNIT_EXPECT_TRUE(test, xa_empty(&x->ks.qps));
 }
 
@@ -429,12 +429,12 @@ static void route_of_a_number_given_twice(struct kunit *test)
 	struct fixture *x = test->priv;
 	struct ksnic_pd *a = fixture_pd(x), *b = fixture_pd(x);
 
-	KUNIT_ASSERT_EQ(test, ksnic_route_add(&x->ks, &x->ks.qps, 5, &a->obj, &x->err), 0);
-	KUNIT_EXPECT_EQ(test, ksnic_route_add(&x->ks, &x->ks.qps, 5, &b->obj, &x->err), -EPROTO);
+	KUNIT_ASSERT_EQ(test, kiwi_route_add(&a->obj, &x->ks.qps, 5, &x->err), 0);
+	KUNIT_EXPECT_EQ(test, kiwi_route_add(&b->obj, &x->ks.qps, 5, &x->err), -EPROTO);
 	KUNIT_EXPECT_EQ(test, x->fw.fails, 1);
 	KUNIT_EXPECT_EQ(test, x->fw.fail_reason, KIWI_RESET_PROTOCOL);
 	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.qps, 5), (void *)&a->obj);
-	ksnic_route_del(&x->ks, &x->ks.qps, 5, &a->obj);
+	kiwi_route_del(&a->obj, &x->ks.qps, 5);
 }
 
 static struct kunit_case qp_cases[] = {

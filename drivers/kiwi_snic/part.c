@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What there is to a SNIC beside the PCI function. */
+#include "fw_cmd.h"
+#include "ksnic.h"
+#include "port.h"
+
+/**
+ * ksnic_setup() - prepare a structure
+ * @ks: the structure, zero
+ * @ops: the driver
+ * @parent: the function
+ *
+ * Return: 0 and put_device() frees the structure, or negative errno
+ */
+int ksnic_setup(struct ksnic *ks, const struct kiwi_part_ops *ops, struct device *parent)
+{
+	int ret;
+
+	ret = kiwi_part_setup(&ks->part, ops, parent);
+	if (ret)
+		return ret;
+	ks->part.dev.groups = ksnic_dev_groups;
+	xa_init(&ks->cqs);
+	xa_init(&ks->qps);
+	xa_init(&ks->dbs);
+	return 0;
+}
+
+/**
+ * ksnic_start() - learn what a device can do that takes commands, and take over its ports
+ * @ks: the device
+ * @err: filled on failure
+ *
+ * Return: 0 or negative errno
+ */
+int ksnic_start(struct ksnic *ks, struct kiwi_error *err)
+{
+	int ret;
+
+	ret = ksnic_cmd_query_caps(ks->part.fw, &ks->caps, err);
+	return ret ?: ksnic_ports_start(ks, err);
+}
+
+/**
+ * ksnic_teardown() - undo ksnic_setup(), but for what put_device() does
+ * @ks: the structure
+ */
+void ksnic_teardown(struct ksnic *ks)
+{
+	ksnic_ports_free(ks);
+	xa_destroy(&ks->cqs);
+	xa_destroy(&ks->qps);
+	xa_destroy(&ks->dbs);
+}

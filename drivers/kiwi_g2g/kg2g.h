@@ -20,8 +20,6 @@
 #include "caps.h"
 #include "fw_cmd.h"
 
-struct kg2g_ports_dir;
-
 #define KG2G_LOG_KEPT	256
 
 /**
@@ -51,7 +49,6 @@ struct kg2g_log {
  * @log_work: takes records off the device
  * @lost_work: looks at all objects after events were lost
  * @reap_work: destroys what could not be destroyed before
- * @ports_dir: folders of ports in sysfs
  */
 struct kg2g {
 	struct kiwi_part part;
@@ -65,7 +62,6 @@ struct kg2g {
 	struct work_struct log_work;
 	struct work_struct lost_work;
 	struct work_struct reap_work;
-	struct kg2g_ports_dir *ports_dir;
 };
 
 static inline struct kg2g *to_kg2g(struct kiwi_part *part)
@@ -143,6 +139,5 @@ extern const struct attribute_group *kg2g_dev_groups[];
 
 /* sysfs_port.c */
 int kg2g_sysfs_ports_add(struct kg2g *kg);
-void kg2g_sysfs_ports_del(struct kg2g *kg);
 
 #endif /* KG2G_H */

@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 
 #include <kiwi/compat.h>
+#include <kiwi/sysfs.h>
 #include <kiwi_abi/ids.h>
 
 #include "object.h"
@@ -27,11 +28,6 @@ static void stopped(struct kiwi_part *part)
 static int publish(struct kiwi_part *part)
 {
 	return kg2g_sysfs_ports_add(to_kg2g(part));
-}
-
-static void unpublish(struct kiwi_part *part)
-{
-	kg2g_sysfs_ports_del(to_kg2g(part));
 }
 
 static void free_part(struct kiwi_part *part)
@@ -60,7 +56,7 @@ static struct kiwi_part_ops ops = {
 	.start = start,
 	.stopped = stopped,
 	.publish = publish,
-	.unpublish = unpublish,
+	.unpublish = kiwi_ports_del,
 	.mmap = kg2g_mmap,
 	.free = free_part,
 	.devt = &kg2g_devt,

@@ -1,116 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attributes of the device itself: identity, capabilities, fabric, peers, images, counters. */
+/* Attributes of the die itself: holders, capabilities, fabric, peers, images, counters. */
 #include <linux/bitmap.h>
-#include <linux/device.h>
-#include <linux/log2.h>
 #include <linux/slab.h>
-#include <linux/sysfs.h>
 
 #include <kiwi/fw.h>
+#include <kiwi/sysfs.h>
 
 #include "kg2g.h"
 
-/**
- * struct dev_attr - attribute of the device
- * @attr: the attribute
- * @emit: prints its value
- * @arg: which of those that share the function
- */
-struct dev_attr {
-	struct device_attribute attr;
-	ssize_t (*emit)(struct kg2g *kg, unsigned long arg, char *buf);
-	unsigned long arg;
-};
-
-static ssize_t dev_attr_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	const struct dev_attr *dev_attr = container_of(attr, struct dev_attr, attr);
-	struct kiwi_part *part = dev_get_drvdata(dev);
-	ssize_t ret;
-	int idx;
-
-	idx = srcu_read_lock(&part->gate);
-	ret = kiwi_part_check_up(part);
-	if (!ret)
-		ret = dev_attr->emit(to_kg2g(part), dev_attr->arg, buf);
-	srcu_read_unlock(&part->gate, idx);
-	return ret;
-}
-
-#define DEV_ATTR(_name, _emit, _arg)							\
-	(&((struct dev_attr[]) { {							\
-		.attr.attr = { .name = (_name), .mode = 0444 },				\
-		.attr.show = dev_attr_show,						\
-		.emit = (_emit),							\
-		.arg = (_arg),								\
-	} })[0].attr.attr)
-
-/* Identity -------------------------------------------------------------------- */
-
-enum identity {
-	SERIAL,
-	FW_VERSION,
-	ABI_VERSION,
-	REVISION,
-	GENERATION,
-};
-
-static ssize_t identity_emit(struct kg2g *kg, unsigned long which, char *buf)
-{
-	const struct kiwi_fw_identity *id = kiwi_fw_identity(kg->part.fw);
-
-	switch (which) {
-	case SERIAL:
-		return sysfs_emit(buf, "%016llx\n", id->serial);
-	case FW_VERSION:
-		return sysfs_emit(buf, "%u.%u.%u\n", (u16)(id->fw_version >> 48),
-				  (u16)(id->fw_version >> 32), (u32)id->fw_version);
-	case ABI_VERSION:
-		return sysfs_emit(buf, "%u.%u\n", id->abi >> 16, id->abi & 0xffff);
-	case REVISION:
-		return sysfs_emit(buf, "%u\n", id->revision);
-	case GENERATION:
-		return sysfs_emit(buf, "%u\n", id->generation);
-	}
-	return -EINVAL;
-}
+/* Files ----------------------------------------------------------------------- */
 
 /* Those who forbid that fabric or image is changed. */
-static ssize_t holders_emit(struct kg2g *kg, unsigned long arg, char *buf)
+static ssize_t holders_emit(struct kiwi_part *part, unsigned long arg, char *buf)
 {
-	return kiwi_files_holders(&kg->part, buf, PAGE_SIZE);
+	return kiwi_files_holders(part, buf, PAGE_SIZE);
 }
 
-static struct attribute *identity_attrs[] = {
-	DEV_ATTR("serial", identity_emit, SERIAL),
-	DEV_ATTR("fw_version", identity_emit, FW_VERSION),
-	DEV_ATTR("abi_version", identity_emit, ABI_VERSION),
-	DEV_ATTR("revision", identity_emit, REVISION),
-	DEV_ATTR("generation", identity_emit, GENERATION),
-	DEV_ATTR("holders", holders_emit, 0),
+static struct attribute *files_attrs[] = {
+	KIWI_DEV_ATTR("holders", holders_emit, 0),
 	NULL
 };
 
-static const struct attribute_group identity_group = {
-	.attrs = identity_attrs,
+static const struct attribute_group files_group = {
+	.attrs = files_attrs,
 };
 
 /* Capabilities ------------------------------------------------------------------ */
 
-static ssize_t caps_emit(struct kg2g *kg, unsigned long offset, char *buf)
+static ssize_t caps_emit(struct kiwi_part *part, unsigned long offset, char *buf)
 {
-	return sysfs_emit(buf, "%llu\n", *(u64 *)((u8 *)&kg->caps + offset));
-}
-
-static ssize_t cap_bit_emit(struct kg2g *kg, unsigned long bit, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", !!(kiwi_fw_identity(kg->part.fw)->caps & BIT_ULL(bit)));
+	return sysfs_emit(buf, "%llu\n", *(u64 *)((u8 *)&to_kg2g(part)->caps + offset));
 }
 
 #define CAPS_ATTR(_name)	\
-	DEV_ATTR(__stringify(_name), caps_emit, offsetof(struct kg2g_caps, _name))
-#define CAP_BIT_ATTR(_name, _cap)	\
-	DEV_ATTR(__stringify(_name), cap_bit_emit, const_ilog2(_cap))
+	KIWI_DEV_ATTR(__stringify(_name), caps_emit, offsetof(struct kg2g_caps, _name))
 
 static struct attribute *caps_attrs[] = {
 	CAPS_ATTR(accels),
@@ -135,12 +58,12 @@ static struct attribute *caps_attrs[] = {
 	CAPS_ATTR(pause_ms),
 	CAPS_ATTR(peer_ms),
 	CAPS_ATTR(link_ms),
-	CAP_BIT_ATTR(atomics, KIWI_G2G_CAP_ATOMICS),
-	CAP_BIT_ATTR(pcie_atomics, KIWI_G2G_CAP_PCIE_ATOMICS),
-	CAP_BIT_ATTR(forward, KIWI_G2G_CAP_FORWARD),
-	CAP_BIT_ATTR(llr, KIWI_G2G_CAP_LLR),
-	CAP_BIT_ATTR(pfc, KIWI_G2G_CAP_PFC),
-	CAP_BIT_ATTR(cbfc, KIWI_G2G_CAP_CBFC),
+	KIWI_CAP_BIT_ATTR(atomics, KIWI_G2G_CAP_ATOMICS),
+	KIWI_CAP_BIT_ATTR(pcie_atomics, KIWI_G2G_CAP_PCIE_ATOMICS),
+	KIWI_CAP_BIT_ATTR(forward, KIWI_G2G_CAP_FORWARD),
+	KIWI_CAP_BIT_ATTR(llr, KIWI_G2G_CAP_LLR),
+	KIWI_CAP_BIT_ATTR(pfc, KIWI_G2G_CAP_PFC),
+	KIWI_CAP_BIT_ATTR(cbfc, KIWI_G2G_CAP_CBFC),
 	NULL
 };
 
@@ -164,13 +87,13 @@ enum fabric {
 	PEERS,
 };
 
-static ssize_t fabric_emit(struct kg2g *kg, unsigned long which, char *buf)
+static ssize_t fabric_emit(struct kiwi_part *part, unsigned long which, char *buf)
 {
 	struct kiwi_g2g_fabric_query q = { };
 	struct kiwi_error err;
 	int ret;
 
-	ret = kg2g_fabric_query(kg, &q, &err);
+	ret = kg2g_fabric_query(to_kg2g(part), &q, &err);
 	if (ret)
 		return ret;
 	switch (which) {
@@ -199,16 +122,16 @@ static ssize_t fabric_emit(struct kg2g *kg, unsigned long which, char *buf)
 }
 
 static struct attribute *fabric_attrs[] = {
-	DEV_ATTR("pod", fabric_emit, POD),
-	DEV_ATTR("accel", fabric_emit, ACCEL),
-	DEV_ATTR("partition", fabric_emit, PARTITION),
-	DEV_ATTR("epoch", fabric_emit, EPOCH),
-	DEV_ATTR("state", fabric_emit, STATE),
-	DEV_ATTR("reason", fabric_emit, REASON),
-	DEV_ATTR("image", fabric_emit, SLOT),
-	DEV_ATTR("paused", fabric_emit, PAUSED),
-	DEV_ATTR("routes", fabric_emit, ROUTES),
-	DEV_ATTR("peers", fabric_emit, PEERS),
+	KIWI_DEV_ATTR("pod", fabric_emit, POD),
+	KIWI_DEV_ATTR("accel", fabric_emit, ACCEL),
+	KIWI_DEV_ATTR("partition", fabric_emit, PARTITION),
+	KIWI_DEV_ATTR("epoch", fabric_emit, EPOCH),
+	KIWI_DEV_ATTR("state", fabric_emit, STATE),
+	KIWI_DEV_ATTR("reason", fabric_emit, REASON),
+	KIWI_DEV_ATTR("image", fabric_emit, SLOT),
+	KIWI_DEV_ATTR("paused", fabric_emit, PAUSED),
+	KIWI_DEV_ATTR("routes", fabric_emit, ROUTES),
+	KIWI_DEV_ATTR("peers", fabric_emit, PEERS),
 	NULL
 };
 
@@ -219,7 +142,7 @@ static const struct attribute_group fabric_group = {
 
 /* Peers: which are in a state, as a list of ranges ----------------------------------- */
 
-static ssize_t peers_emit(struct kg2g *kg, unsigned long state, char *buf)
+static ssize_t peers_emit(struct kiwi_part *part, unsigned long state, char *buf)
 {
 	unsigned long *set = bitmap_zalloc(KIWI_G2G_ACCELS_MAX, GFP_KERNEL);
 	struct kiwi_g2g_peer peer;
@@ -229,9 +152,9 @@ static ssize_t peers_emit(struct kg2g *kg, unsigned long state, char *buf)
 
 	if (!set)
 		return -ENOMEM;
-	for (accel = 0; accel < kg->caps.accels; accel++) {
+	for (accel = 0; accel < to_kg2g(part)->caps.accels; accel++) {
 		/* The own id is refused. */
-		ret = kg2g_cmd_query_peer(kg->part.fw, accel, &peer, &err);
+		ret = kg2g_cmd_query_peer(part->fw, accel, &peer, &err);
 		if (ret && !err.refused)
 			break;
 		if (!ret && peer.state == state)
@@ -245,10 +168,10 @@ static ssize_t peers_emit(struct kg2g *kg, unsigned long state, char *buf)
 }
 
 static struct attribute *peers_attrs[] = {
-	DEV_ATTR("seeking", peers_emit, KIWI_G2G_PEER_SEEKING),
-	DEV_ATTR("established", peers_emit, KIWI_G2G_PEER_ESTABLISHED),
-	DEV_ATTR("mismatch", peers_emit, KIWI_G2G_PEER_MISMATCH),
-	DEV_ATTR("isolated", peers_emit, KIWI_G2G_PEER_ISOLATED),
+	KIWI_DEV_ATTR("seeking", peers_emit, KIWI_G2G_PEER_SEEKING),
+	KIWI_DEV_ATTR("established", peers_emit, KIWI_G2G_PEER_ESTABLISHED),
+	KIWI_DEV_ATTR("mismatch", peers_emit, KIWI_G2G_PEER_MISMATCH),
+	KIWI_DEV_ATTR("isolated", peers_emit, KIWI_G2G_PEER_ISOLATED),
 	NULL
 };
 
@@ -270,13 +193,13 @@ enum image {
 	IMAGE_FIELDS
 };
 
-static ssize_t image_emit(struct kg2g *kg, unsigned long which, char *buf)
+static ssize_t image_emit(struct kiwi_part *part, unsigned long which, char *buf)
 {
 	struct kiwi_g2g_image_query q = { .slot = which / IMAGE_FIELDS };
 	struct kiwi_error err;
 	int ret;
 
-	ret = kg2g_image_query(kg, &q, &err);
+	ret = kg2g_image_query(to_kg2g(part), &q, &err);
 	if (ret)
 		return ret;
 	switch (which % IMAGE_FIELDS) {
@@ -299,7 +222,7 @@ static ssize_t image_emit(struct kg2g *kg, unsigned long which, char *buf)
 }
 
 #define IMAGE_ATTR(_name, _slot, _field)	\
-	DEV_ATTR(__stringify(_name), image_emit, (_slot) * IMAGE_FIELDS + IMAGE_##_field)
+	KIWI_DEV_ATTR(__stringify(_name), image_emit, (_slot) * IMAGE_FIELDS + IMAGE_##_field)
 
 static struct attribute *image0_attrs[] = {
 	IMAGE_ATTR(state, 0, STATE),
@@ -335,20 +258,20 @@ static const struct attribute_group image1_group = {
 
 /* Counters ------------------------------------------------------------------------------ */
 
-static ssize_t counter_emit(struct kg2g *kg, unsigned long offset, char *buf)
+static ssize_t counter_emit(struct kiwi_part *part, unsigned long offset, char *buf)
 {
 	struct kiwi_g2g_counters counters;
 	struct kiwi_error err;
 	int ret;
 
-	ret = kg2g_cmd_query_counters(kg->part.fw, &counters, &err);
+	ret = kg2g_cmd_query_counters(part->fw, &counters, &err);
 	if (ret)
 		return ret;
 	return sysfs_emit(buf, "%llu\n", le64_to_cpup((void *)&counters + offset));
 }
 
 #define COUNTER_ATTR(_name)	\
-	DEV_ATTR(__stringify(_name), counter_emit, offsetof(struct kiwi_g2g_counters, _name))
+	KIWI_DEV_ATTR(__stringify(_name), counter_emit, offsetof(struct kiwi_g2g_counters, _name))
 
 static struct attribute *counter_attrs[] = {
 	COUNTER_ATTR(memory_pdus),
@@ -393,7 +316,8 @@ static const struct attribute_group counters_group = {
 };
 
 const struct attribute_group *kg2g_dev_groups[] = {
-	&identity_group,
+	&kiwi_identity_group,
+	&files_group,
 	&caps_group,
 	&fabric_group,
 	&peers_group,

@@ -19,15 +19,15 @@
 #include "caps.h"
 
 struct kiwi_eqe;
+struct ksnic_port_groups;
 struct ksnic_ports;
-struct ksnic_ports_dir;
 
 /**
  * struct ksnic - one SNIC
  * @part: what all parts have
  * @caps: of the device as started last
  * @ports: likewise
- * @ports_dir: their folder in sysfs
+ * @port_groups: their attributes in sysfs
  * @port_down: bit n - 1: port n is not active; under files_lock
  * @cqs: CQs by number, for events
  * @qps: QPs by number
@@ -37,7 +37,7 @@ struct ksnic {
 	struct kiwi_part part;
 	struct ksnic_caps caps;
 	struct ksnic_ports *ports;
-	struct ksnic_ports_dir *ports_dir;
+	struct ksnic_port_groups *port_groups;
 	u32 port_down;
 	struct xarray cqs;
 	struct xarray qps;

@@ -1,115 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attributes of the device itself: identity, capabilities, diagnostic counters. */
-#include <linux/device.h>
-#include <linux/log2.h>
-#include <linux/sysfs.h>
-
+/* Attributes of the device itself: capabilities, diagnostic counters. */
 #include <kiwi/fw.h>
+#include <kiwi/sysfs.h>
 #include <kiwi_abi/diag.h>
 
 #include "ksnic.h"
 
-/**
- * struct dev_attr - attribute of the device
- * @attr: the attribute
- * @emit: prints its value
- * @arg: which of those that share the function
- * @when_down: can be read when the device is of no use, too
- */
-struct dev_attr {
-	struct device_attribute attr;
-	ssize_t (*emit)(struct ksnic *ks, unsigned long arg, char *buf);
-	unsigned long arg;
-	bool when_down;
-};
-
-static ssize_t dev_attr_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	const struct dev_attr *dev_attr = container_of(attr, struct dev_attr, attr);
-	struct ksnic *ks = to_ksnic(dev_get_drvdata(dev));
-	ssize_t ret;
-	int idx;
-
-	idx = srcu_read_lock(&ks->part.gate);
-	ret = dev_attr->when_down ? 0 : kiwi_part_check_up(&ks->part);
-	if (!ret)
-		ret = dev_attr->emit(ks, dev_attr->arg, buf);
-	srcu_read_unlock(&ks->part.gate, idx);
-	return ret;
-}
-
-#define DEV_ATTR(_name, _emit, _arg, _when_down)					\
-	(&((struct dev_attr[]) { {							\
-		.attr.attr = { .name = (_name), .mode = 0444 },				\
-		.attr.show = dev_attr_show,						\
-		.emit = (_emit),							\
-		.arg = (_arg),								\
-		.when_down = (_when_down),						\
-	} })[0].attr.attr)
-
-/* Identity -------------------------------------------------------------------- */
-
-enum identity {
-	SERIAL,
-	FW_VERSION,
-	ABI_VERSION,
-	REVISION,
-	GENERATION,
-};
-
-static ssize_t identity_emit(struct ksnic *ks, unsigned long which, char *buf)
-{
-	const struct kiwi_fw_identity *id = kiwi_fw_identity(ks->part.fw);
-
-	switch (which) {
-	case SERIAL:
-		return sysfs_emit(buf, "%016llx\n", id->serial);
-	case FW_VERSION:
-		return sysfs_emit(buf, "%u.%u.%u\n", (u16)(id->fw_version >> 48),
-				  (u16)(id->fw_version >> 32), (u32)id->fw_version);
-	case ABI_VERSION:
-		return sysfs_emit(buf, "%u.%u\n", id->abi >> 16, id->abi & 0xffff);
-	case REVISION:
-		return sysfs_emit(buf, "%u\n", id->revision);
-	case GENERATION:
-		return sysfs_emit(buf, "%u\n", id->generation);
-	}
-	return -EINVAL;
-}
-
-#define IDENTITY_ATTR(_name, _which)	\
-	DEV_ATTR(__stringify(_name), identity_emit, _which, false)
-
-static struct attribute *identity_attrs[] = {
-	IDENTITY_ATTR(serial, SERIAL),
-	IDENTITY_ATTR(fw_version, FW_VERSION),
-	IDENTITY_ATTR(abi_version, ABI_VERSION),
-	IDENTITY_ATTR(revision, REVISION),
-	IDENTITY_ATTR(generation, GENERATION),
-	NULL
-};
-
-static const struct attribute_group identity_group = {
-	.attrs = identity_attrs,
-};
-
 /* Capabilities ------------------------------------------------------------------ */
 
-static ssize_t caps_emit(struct ksnic *ks, unsigned long offset, char *buf)
+static ssize_t caps_emit(struct kiwi_part *part, unsigned long offset, char *buf)
 {
-	return sysfs_emit(buf, "%llu\n", *(u64 *)((u8 *)&ks->caps + offset));
+	return sysfs_emit(buf, "%llu\n", *(u64 *)((u8 *)&to_ksnic(part)->caps + offset));
 }
-
-static ssize_t cap_bit_emit(struct ksnic *ks, unsigned long bit, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", !!(kiwi_fw_identity(ks->part.fw)->caps & BIT_ULL(bit)));
-}
-
-#define CAP_BIT_ATTR(_name, _cap)	\
-	DEV_ATTR(__stringify(_name), cap_bit_emit, const_ilog2(_cap), false)
 
 #define CAPS_ATTR(_name)	\
-	DEV_ATTR(__stringify(_name), caps_emit, offsetof(struct ksnic_caps, _name), false)
+	KIWI_DEV_ATTR(__stringify(_name), caps_emit, offsetof(struct ksnic_caps, _name))
 
 static struct attribute *caps_attrs[] = {
 	CAPS_ATTR(max_pd),
@@ -130,7 +35,7 @@ static struct attribute *caps_attrs[] = {
 	CAPS_ATTR(max_rd_atomic),
 	CAPS_ATTR(max_msg_size),
 	CAPS_ATTR(link_mbps),
-	CAP_BIT_ATTR(gpu_queues, KIWI_SNIC_CAP_GPU_QUEUES),
+	KIWI_CAP_BIT_ATTR(gpu_queues, KIWI_SNIC_CAP_GPU_QUEUES),
 	NULL
 };
 
@@ -141,16 +46,16 @@ static const struct attribute_group caps_group = {
 
 /* Diagnostic counters -------------------------------------------------------------- */
 
-static ssize_t diag_emit(struct ksnic *ks, unsigned long index, char *buf)
+static ssize_t diag_emit(struct kiwi_part *part, unsigned long index, char *buf)
 {
-	u64 value = kiwi_fw_diag(ks->part.fw, index);
+	u64 value = kiwi_fw_diag(part->fw, index);
 
 	return value == U64_MAX ? -ENODEV : sysfs_emit(buf, "%llu\n", value);
 }
 
 /* Also of a device that failed: the counters are for finding out why. */
 #define DIAG_ATTR(_name, _index)	\
-	DEV_ATTR(__stringify(_name), diag_emit, KIWI_DIAG_##_index, true)
+	KIWI_DEV_ATTR_WHEN_DOWN(__stringify(_name), diag_emit, KIWI_DIAG_##_index)
 
 #define DMA_ATTR(_name, _kind, _target, _what)		\
 	DIAG_ATTR(dma_##_name, DMA(KIWI_DMA_##_kind, KIWI_DMA_##_target, KIWI_DMA_##_what))
@@ -233,9 +138,9 @@ static struct attribute *diag_attrs[] = {
 
 static umode_t diag_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
-	struct ksnic *ks = to_ksnic(dev_get_drvdata(kobj_to_dev(kobj)));
+	struct kiwi_part *part = dev_get_drvdata(kobj_to_dev(kobj));
 
-	return kiwi_fw_identity(ks->part.fw)->caps & KIWI_CAP_DIAG ? attr->mode : 0;
+	return kiwi_fw_identity(part->fw)->caps & KIWI_CAP_DIAG ? attr->mode : 0;
 }
 
 static const struct attribute_group diag_group = {
@@ -245,7 +150,7 @@ static const struct attribute_group diag_group = {
 };
 
 const struct attribute_group *ksnic_dev_groups[] = {
-	&identity_group,
+	&kiwi_identity_group,
 	&caps_group,
 	&diag_group,
 	NULL

@@ -42,6 +42,7 @@ struct kiwi_file;
 struct kiwi_obj;
 struct kiwi_owner;
 struct kiwi_part;
+struct kiwi_ports;
 
 /* Part ---------------------------------------------------------------------- */
 
@@ -143,6 +144,7 @@ struct kiwi_part_ops {
  * @down_errno: what those who may no longer use the device are told
  * @wait: for those who wait inside the gate; woken when @up ends
  * @event_lock: protects the ways from numbers to objects, and kiwi_obj.owner
+ * @ports: their folders in sysfs, of kiwi_ports_add(), or NULL
  * @zombie_lock: protects @zombies; outside of objects' locks
  * @zombies: objects that their owners gave up but the device refused to destroy.
  *	It may still reach their memory, which they therefore keep.
@@ -166,6 +168,8 @@ struct kiwi_part {
 	wait_queue_head_t wait;
 
 	spinlock_t event_lock;	/* ways of events to owners */
+
+	struct kiwi_ports *ports;
 
 	struct mutex zombie_lock;	/* the list */
 	struct list_head zombies;

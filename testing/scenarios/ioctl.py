@@ -280,6 +280,11 @@ def sysfs(vm):
         name = path[len(at) + 1:]
         wanted = {"enabled": "644", "mtu": "644", "gids": "755", "counters": "755"}
         assert mode == wanted.get(name, "644" if name.startswith("gids/") else "444"), line
+    # The mode is root's to change, and makes nothing writable.
+    vm.sh(f"chmod 644 {at}/state {at}/counters/tx_bytes")
+    for name in ("state", "counters/tx_bytes"):
+        rc, out = vm.run(f"echo 1 >{at}/{name}")
+        assert rc, f"{name} can be written: {out}"
 
 
 @scenario("ioctl.documented")

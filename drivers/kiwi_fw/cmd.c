@@ -83,6 +83,34 @@ int kiwi_cmd_exec_id(struct kiwi_fw *fw, const struct kiwi_cmd *cmd, u32 id, voi
 EXPORT_SYMBOL_NS_GPL(kiwi_cmd_exec_id, "KIWI_FW");
 
 /**
+ * kiwi_cmd_pbl() - page list of some memory, for the input of a command
+ * @fw: device
+ * @mem: the memory
+ * @limits: of the device
+ * @pbl: to be filled; kiwi_fw_pbl_release() it after the command
+ * @err: filled on failure
+ *
+ * Return: 0 or as kiwi_fw_pbl_build()
+ */
+int kiwi_cmd_pbl(struct kiwi_fw *fw, const struct kiwi_fw_mem *mem,
+		 const struct kiwi_fw_pbl_limits *limits, struct kiwi_fw_pbl *pbl,
+		 struct kiwi_error *err)
+{
+	struct kiwi_fw_err why = { };
+	int ret;
+
+	ret = kiwi_fw_pbl_build(fw, mem, limits, pbl, &why);
+	if (!ret)
+		return 0;
+	if (why.limit)
+		return kiwi_fail(err, ret, why.value, why.limit,
+				 "page list of %llu bytes in %u runs: %llu entries, limit %llu",
+				 mem->length, mem->nr_runs, why.value, why.limit);
+	return kiwi_fail(err, ret, 0, 0, "page list: %s", kiwi_errno_text(ret));
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_cmd_pbl, "KIWI_FW");
+
+/**
  * kiwi_cmd_bad_reply() - a reply is not what the ABI allows, but does no harm
  * @cmd: the command
  * @field: of the reply

@@ -5,24 +5,11 @@
 #include <linux/limits.h>
 #include <asm/byteorder.h>
 
+#include <kiwi/caps.h>
 #include <kiwi/error.h>
 #include <kiwi_abi/regs.h>
 
 #include "caps.h"
-
-struct caps_check {
-	struct kiwi_error *err;
-	int ret;
-};
-
-static u64 caps_field(struct caps_check *check, const char *name, u64 value, u64 min, u64 max)
-{
-	if (!check->ret && (value < min || value > max))
-		check->ret = kiwi_fail(check->err, -EPROTO, value, value < min ? min : max,
-				       "device reports %s %llu, allowed are %llu to %llu", name,
-				       value, min, max);
-	return value;
-}
 
 static int caps_misfit(struct kiwi_error *err, const char *name, u64 value, u64 limit,
 		       const char *why)
@@ -103,48 +90,51 @@ static int check_together(const struct kg2g_caps *c, const struct kg2g_caps_fram
 int kg2g_caps_parse(const struct kiwi_g2g_caps *wire, const struct kg2g_caps_frame *frame,
 		    struct kg2g_caps *caps, struct kiwi_error *err)
 {
-	struct caps_check c = { .err = err };
+	struct kiwi_caps_check c = { .err = err };
 
 	*caps = (struct kg2g_caps) {
-		.page_shift_max = caps_field(&c, "page_shift_max", wire->queue.page_shift_max,
-					     KIWI_PAGE_SHIFT_MIN, 63),
-		.pbl_table_shift_max = caps_field(&c, "pbl_table_shift_max",
-						  wire->queue.pbl_table_shift_max,
+		.page_shift_max = kiwi_caps_field(&c, "page_shift_max", wire->queue.page_shift_max,
 						  KIWI_PAGE_SHIFT_MIN, 63),
-		.accels = caps_field(&c, "accels", le16_to_cpu(wire->accels), 2,
-				     KIWI_G2G_ACCELS_MAX),
-		.stations = caps_field(&c, "stations", wire->stations, 1, 8),
-		.ports = caps_field(&c, "ports", wire->ports, 1, KIWI_G2G_PORTS_MAX),
-		.lanes = caps_field(&c, "lanes", wire->lanes, 1, 8),
-		.layers = caps_field(&c, "layers", wire->layers, 1, 2),
-		.granule_shift = caps_field(&c, "granule_shift", wire->granule_shift, 12, 30),
-		.slots = caps_field(&c, "slots", wire->slots, 2, 2),
-		.fec = caps_field(&c, "fec", wire->fec, 1, KIWI_G2G_FEC_ALL),
-		.flow = caps_field(&c, "flow", wire->flow, 1, KIWI_G2G_FLOW_ALL),
-		.atomics = caps_field(&c, "atomics", wire->atomics, 0, KIWI_G2G_ATOMIC_ALL),
-		.mail = caps_field(&c, "mail", wire->mail,
-				   frame->caps & KIWI_G2G_CAP_MAIL ? 1 : 0, 255),
+		.pbl_table_shift_max = kiwi_caps_field(&c, "pbl_table_shift_max",
+						       wire->queue.pbl_table_shift_max,
+						       KIWI_PAGE_SHIFT_MIN, 63),
+		.accels = kiwi_caps_field(&c, "accels", le16_to_cpu(wire->accels), 2,
+					  KIWI_G2G_ACCELS_MAX),
+		.stations = kiwi_caps_field(&c, "stations", wire->stations, 1, 8),
+		.ports = kiwi_caps_field(&c, "ports", wire->ports, 1, KIWI_G2G_PORTS_MAX),
+		.lanes = kiwi_caps_field(&c, "lanes", wire->lanes, 1, 8),
+		.layers = kiwi_caps_field(&c, "layers", wire->layers, 1, 2),
+		.granule_shift = kiwi_caps_field(&c, "granule_shift", wire->granule_shift, 12, 30),
+		.slots = kiwi_caps_field(&c, "slots", wire->slots, 2, 2),
+		.fec = kiwi_caps_field(&c, "fec", wire->fec, 1, KIWI_G2G_FEC_ALL),
+		.flow = kiwi_caps_field(&c, "flow", wire->flow, 1, KIWI_G2G_FLOW_ALL),
+		.atomics = kiwi_caps_field(&c, "atomics", wire->atomics, 0, KIWI_G2G_ATOMIC_ALL),
+		.mail = kiwi_caps_field(&c, "mail", wire->mail,
+					frame->caps & KIWI_G2G_CAP_MAIL ? 1 : 0, 255),
 		.aperture_size = le64_to_cpu(wire->aperture_size),
 		.atomic_base = le64_to_cpu(wire->atomic_base),
-		.max_export_size = caps_field(&c, "max_export_size",
-					      le64_to_cpu(wire->max_export_size), 1, U64_MAX),
-		.max_export_pages = caps_field(&c, "max_export_pages",
-					       le32_to_cpu(wire->max_export_pages), 1, U32_MAX),
-		.max_export = caps_field(&c, "max_export", le32_to_cpu(wire->max_export), 1,
-					 KIWI_SNIC_NUMBER_MAX),
-		.max_window = caps_field(&c, "max_window", le32_to_cpu(wire->max_window), 1,
-					 65535),
-		.max_binding = caps_field(&c, "max_binding", le32_to_cpu(wire->max_binding), 1,
-					  U32_MAX),
-		.image_max = caps_field(&c, "image_max", le32_to_cpu(wire->image_max),
-					sizeof(struct kiwi_g2g_image), U32_MAX),
+		.max_export_size = kiwi_caps_field(&c, "max_export_size",
+						   le64_to_cpu(wire->max_export_size), 1, U64_MAX),
+		.max_export_pages = kiwi_caps_field(&c, "max_export_pages",
+						    le32_to_cpu(wire->max_export_pages), 1,
+						    U32_MAX),
+		.max_export = kiwi_caps_field(&c, "max_export", le32_to_cpu(wire->max_export), 1,
+					      KIWI_SNIC_NUMBER_MAX),
+		.max_window = kiwi_caps_field(&c, "max_window", le32_to_cpu(wire->max_window), 1,
+					      65535),
+		.max_binding = kiwi_caps_field(&c, "max_binding", le32_to_cpu(wire->max_binding), 1,
+					       U32_MAX),
+		.image_max = kiwi_caps_field(&c, "image_max", le32_to_cpu(wire->image_max),
+					     sizeof(struct kiwi_g2g_image), U32_MAX),
 		.lane_mbps = le32_to_cpu(wire->lane_mbps),
-		.load_us = caps_field(&c, "load_us", le32_to_cpu(wire->load_us), 2000, 10000000),
-		.bind_ms = caps_field(&c, "bind_ms", le32_to_cpu(wire->bind_ms), 1, 60000),
-		.revoke_ms = caps_field(&c, "revoke_ms", le32_to_cpu(wire->revoke_ms), 1, 60000),
-		.pause_ms = caps_field(&c, "pause_ms", le32_to_cpu(wire->pause_ms), 1, 10000),
-		.peer_ms = caps_field(&c, "peer_ms", le32_to_cpu(wire->peer_ms), 16, 60000),
-		.link_ms = caps_field(&c, "link_ms", le32_to_cpu(wire->link_ms), 16, 60000),
+		.load_us = kiwi_caps_field(&c, "load_us", le32_to_cpu(wire->load_us), 2000,
+					   10000000),
+		.bind_ms = kiwi_caps_field(&c, "bind_ms", le32_to_cpu(wire->bind_ms), 1, 60000),
+		.revoke_ms = kiwi_caps_field(&c, "revoke_ms", le32_to_cpu(wire->revoke_ms), 1,
+					     60000),
+		.pause_ms = kiwi_caps_field(&c, "pause_ms", le32_to_cpu(wire->pause_ms), 1, 10000),
+		.peer_ms = kiwi_caps_field(&c, "peer_ms", le32_to_cpu(wire->peer_ms), 16, 60000),
+		.link_ms = kiwi_caps_field(&c, "link_ms", le32_to_cpu(wire->link_ms), 16, 60000),
 	};
 	return c.ret ?: check_together(caps, frame, err);
 }

@@ -113,15 +113,8 @@ static int build_pbl(struct kg2g_export *export, struct kiwi_fw_pbl *pbl, struct
 		.page_shift_max = kg->caps.page_shift_max,
 		.table_shift_max = kg->caps.pbl_table_shift_max,
 	};
-	struct kiwi_fw_err why = { };
-	int ret;
 
-	ret = kiwi_fw_pbl_build(kg->part.fw, export->mem, &limits, pbl, &why);
-	if (ret && why.limit)
-		return kiwi_fail(err, ret, why.value, why.limit,
-				 "page list of %llu bytes in %u runs: %llu entries, limit %llu",
-				 export->mem->length, export->mem->nr_runs, why.value, why.limit);
-	return ret ? kiwi_fail_plain(err, ret) : 0;
+	return kiwi_cmd_pbl(kg->part.fw, export->mem, &limits, pbl, err);
 }
 
 static int create_locked(struct kg2g_export *export, const struct kiwi_fw_pbl *pbl,

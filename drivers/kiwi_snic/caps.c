@@ -4,6 +4,7 @@
 #include <linux/limits.h>
 #include <asm/byteorder.h>
 
+#include <kiwi/caps.h>
 #include <kiwi/error.h>
 #include <kiwi/fw.h>
 #include <kiwi_abi/queues.h>
@@ -12,20 +13,6 @@
 
 /* Inline data shares the largest WQE with its control segment and byte count. */
 #define INLINE_MAX	(KIWI_WQE_MAX_BB * KIWI_WQEBB - KIWI_WQE_SEG - sizeof(__le32))
-
-struct caps_check {
-	struct kiwi_error *err;
-	int ret;
-};
-
-static u64 caps_field(struct caps_check *check, const char *name, u64 value, u64 min, u64 max)
-{
-	if (!check->ret && (value < min || value > max))
-		check->ret = kiwi_fail(check->err, -EPROTO, value, value < min ? min : max,
-				       "device reports %s %llu, allowed are %llu to %llu", name,
-				       value, min, max);
-	return value;
-}
 
 /**
  * ksnic_caps_parse() - take over the capabilities that the device reports
@@ -38,40 +25,42 @@ static u64 caps_field(struct caps_check *check, const char *name, u64 value, u64
 int ksnic_caps_parse(const struct kiwi_snic_caps *wire, struct ksnic_caps *caps,
 		     struct kiwi_error *err)
 {
-	struct caps_check c = { .err = err };
+	struct kiwi_caps_check c = { .err = err };
 
 	*caps = (struct ksnic_caps) {
-		.max_pd = caps_field(&c, "max_pd", le32_to_cpu(wire->max_pd), 1,
-				     KIWI_SNIC_NUMBER_MAX),
-		.max_mr = caps_field(&c, "max_mr", le32_to_cpu(wire->max_mr), 1,
-				     KIWI_SNIC_NUMBER_MAX),
-		.max_cq = caps_field(&c, "max_cq", le32_to_cpu(wire->max_cq), 1,
-				     KIWI_SNIC_NUMBER_MAX),
-		.max_qp = caps_field(&c, "max_qp", le32_to_cpu(wire->max_qp), 1,
-				     KIWI_SNIC_NUMBER_MAX),
-		.max_mr_size = caps_field(&c, "max_mr_size", le64_to_cpu(wire->max_mr_size), 1,
-					  U64_MAX),
-		.max_mr_pages = caps_field(&c, "max_mr_pages", le32_to_cpu(wire->max_mr_pages), 1,
-					   U32_MAX),
-		.max_inline = caps_field(&c, "max_inline", le32_to_cpu(wire->max_inline), 0,
-					 INLINE_MAX),
-		.page_shift_max = caps_field(&c, "page_shift_max", wire->page_shift_max,
-					     KIWI_PAGE_SHIFT_MIN, 63),
-		.pbl_table_shift_max = caps_field(&c, "pbl_table_shift_max",
-						  wire->pbl_table_shift_max,
+		.max_pd = kiwi_caps_field(&c, "max_pd", le32_to_cpu(wire->max_pd), 1,
+					  KIWI_SNIC_NUMBER_MAX),
+		.max_mr = kiwi_caps_field(&c, "max_mr", le32_to_cpu(wire->max_mr), 1,
+					  KIWI_SNIC_NUMBER_MAX),
+		.max_cq = kiwi_caps_field(&c, "max_cq", le32_to_cpu(wire->max_cq), 1,
+					  KIWI_SNIC_NUMBER_MAX),
+		.max_qp = kiwi_caps_field(&c, "max_qp", le32_to_cpu(wire->max_qp), 1,
+					  KIWI_SNIC_NUMBER_MAX),
+		.max_mr_size = kiwi_caps_field(&c, "max_mr_size", le64_to_cpu(wire->max_mr_size), 1,
+					       U64_MAX),
+		.max_mr_pages = kiwi_caps_field(&c, "max_mr_pages", le32_to_cpu(wire->max_mr_pages),
+						1,
+						U32_MAX),
+		.max_inline = kiwi_caps_field(&c, "max_inline", le32_to_cpu(wire->max_inline), 0,
+					      INLINE_MAX),
+		.page_shift_max = kiwi_caps_field(&c, "page_shift_max", wire->page_shift_max,
 						  KIWI_PAGE_SHIFT_MIN, 63),
-		.ports = caps_field(&c, "ports", wire->ports, 1, 8),
-		.gids = caps_field(&c, "gids", wire->gids, 1, 255),
-		.sq_log2_max = caps_field(&c, "sq_log2_max", wire->sq_log2_max,
-					  ilog2(KIWI_WQE_MAX_BB), KIWI_QUEUE_LOG2_MAX),
-		.rq_log2_max = caps_field(&c, "rq_log2_max", wire->rq_log2_max, 0,
-					  KIWI_QUEUE_LOG2_MAX),
-		.cq_log2_max = caps_field(&c, "cq_log2_max", wire->cq_log2_max, 1,
-					  KIWI_QUEUE_LOG2_MAX),
-		.max_sge = caps_field(&c, "max_sge", wire->max_sge, 1, 30),
+		.pbl_table_shift_max = kiwi_caps_field(&c, "pbl_table_shift_max",
+						       wire->pbl_table_shift_max,
+						       KIWI_PAGE_SHIFT_MIN, 63),
+		.ports = kiwi_caps_field(&c, "ports", wire->ports, 1, 8),
+		.gids = kiwi_caps_field(&c, "gids", wire->gids, 1, 255),
+		.sq_log2_max = kiwi_caps_field(&c, "sq_log2_max", wire->sq_log2_max,
+					       ilog2(KIWI_WQE_MAX_BB), KIWI_QUEUE_LOG2_MAX),
+		.rq_log2_max = kiwi_caps_field(&c, "rq_log2_max", wire->rq_log2_max, 0,
+					       KIWI_QUEUE_LOG2_MAX),
+		.cq_log2_max = kiwi_caps_field(&c, "cq_log2_max", wire->cq_log2_max, 1,
+					       KIWI_QUEUE_LOG2_MAX),
+		.max_sge = kiwi_caps_field(&c, "max_sge", wire->max_sge, 1, 30),
 		.max_rd_atomic = wire->max_rd_atomic,
-		.max_msg_size = caps_field(&c, "max_msg_size", le32_to_cpu(wire->max_msg_size), 1,
-					   U32_MAX),
+		.max_msg_size = kiwi_caps_field(&c, "max_msg_size", le32_to_cpu(wire->max_msg_size),
+						1,
+						U32_MAX),
 		.link_mbps = le32_to_cpu(wire->link_mbps),
 	};
 	return c.ret;

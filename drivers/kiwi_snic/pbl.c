@@ -19,15 +19,6 @@ int ksnic_pbl_build(struct ksnic *ks, const struct kiwi_fw_mem *mem, struct kiwi
 		.page_shift_max = ks->caps.page_shift_max,
 		.table_shift_max = ks->caps.pbl_table_shift_max,
 	};
-	struct kiwi_fw_err why = { };
-	int ret;
 
-	ret = kiwi_fw_pbl_build(ks->part.fw, mem, &limits, pbl, &why);
-	if (!ret)
-		return 0;
-	if (why.limit)
-		return kiwi_fail(err, ret, why.value, why.limit,
-				 "page list of %llu bytes in %u runs: %llu entries, limit %llu",
-				 mem->length, mem->nr_runs, why.value, why.limit);
-	return kiwi_fail(err, ret, 0, 0, "page list: %s", kiwi_errno_text(ret));
+	return kiwi_cmd_pbl(ks->part.fw, mem, &limits, pbl, err);
 }

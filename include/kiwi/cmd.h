@@ -15,6 +15,9 @@
 
 struct kiwi_error;
 struct kiwi_fw;
+struct kiwi_fw_mem;
+struct kiwi_fw_pbl;
+struct kiwi_fw_pbl_limits;
 
 /**
  * struct kiwi_cmd_field - field of a command's input
@@ -56,6 +59,9 @@ int kiwi_cmd_exec(struct kiwi_fw *fw, const struct kiwi_cmd *cmd, const void *in
 		  struct kiwi_error *err);
 int kiwi_cmd_exec_id(struct kiwi_fw *fw, const struct kiwi_cmd *cmd, u32 id, void *out,
 		     struct kiwi_error *err);
+int kiwi_cmd_pbl(struct kiwi_fw *fw, const struct kiwi_fw_mem *mem,
+		 const struct kiwi_fw_pbl_limits *limits, struct kiwi_fw_pbl *pbl,
+		 struct kiwi_error *err);
 int kiwi_cmd_bad_reply(const struct kiwi_cmd *cmd, const char *field, u64 value,
 		       struct kiwi_error *err);
 int kiwi_cmd_bad_number(struct kiwi_fw *fw, const struct kiwi_cmd *cmd, const char *field,

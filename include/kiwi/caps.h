@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Taking over capabilities that a device reports. */
+#ifndef KIWI_CAPS_H
+#define KIWI_CAPS_H
+
+#include <linux/types.h>
+
+struct kiwi_error;
+
+/**
+ * struct kiwi_caps_check - whether the fields so far are what the ABI allows
+ * @err: filled for the first that is not
+ * @ret: 0 or -EPROTO
+ */
+struct kiwi_caps_check {
+	struct kiwi_error *err;
+	int ret;
+};
+
+u64 kiwi_caps_field(struct kiwi_caps_check *check, const char *name, u64 value, u64 min, u64 max);
+
+#endif /* KIWI_CAPS_H */

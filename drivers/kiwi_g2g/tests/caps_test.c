@@ -5,7 +5,7 @@
 #include "fixture.h"
 
 struct caps {
-	struct kiwi_fw fw;
+	struct fake_g2g g2g;
 	struct kiwi_g2g_caps *wire;
 	struct kg2g_caps_frame frame;
 	struct kg2g_caps caps;
@@ -18,8 +18,8 @@ static int caps_init(struct kunit *test)
 
 	if (!c)
 		return -ENOMEM;
-	fake_fw_init(&c->fw);
-	c->wire = &c->fw.caps;
+	fake_g2g_init(&c->g2g, NULL);
+	c->wire = &c->g2g.caps;
 	c->frame = (struct kg2g_caps_frame) {
 		.caps = KIWI_G2G_CAP_ATOMICS | KIWI_G2G_CAP_PFC,
 		.bar_len = FAKE_BAR_LEN,

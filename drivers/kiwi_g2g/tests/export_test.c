@@ -46,7 +46,7 @@ static void export_tells_the_device_all(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	struct kiwi_g2g_export_create c = make(x);
-	const struct fake_export *e = fake_fw_export(&x->fw);
+	const struct fake_export *e = fake_g2g_export(&x->g2g);
 
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(e->in.length), SZ_8K);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(e->in.rights), c.rights);
@@ -153,7 +153,7 @@ static void export_revoked_and_acknowledged(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	struct kiwi_g2g_export_create c = make(x);
-	struct fake_export *e = fake_fw_export(&x->fw);
+	struct fake_export *e = fake_g2g_export(&x->g2g);
 	struct kiwi_g2g_export_query q = { .export_id = c.export_id };
 
 	e->bindings = 3;
@@ -163,7 +163,7 @@ static void export_revoked_and_acknowledged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q.bindings, 3);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, c.export_id), -EBUSY);
 	fixture_no_event(x);
-	fake_fw_acknowledge(&x->fw, e->number, 2);
+	fake_g2g_acknowledge(&x->g2g, e->number, 2);
 	expect_event(x, c.export_id, KIWI_G2G_EXPORT_REVOKED, 2);
 	fake_fw_event(&x->fw, KIWI_G2G_EV_EXPORT, e->number, 0, 0);
 	fixture_no_event(x);
@@ -186,13 +186,13 @@ static void export_destroyed_with_importers(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	struct kiwi_g2g_export_create c = make(x);
-	struct fake_export *e = fake_fw_export(&x->fw);
+	struct fake_export *e = fake_g2g_export(&x->g2g);
 
 	e->bindings = 1;
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, c.export_id), -EBUSY);
 	KUNIT_EXPECT_EQ(test, e->state, KIWI_G2G_EXPORT_REVOKING);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 1);
-	fake_fw_acknowledge(&x->fw, e->number, 0);
+	fake_g2g_acknowledge(&x->g2g, e->number, 0);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, c.export_id), 0);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
 }
@@ -201,7 +201,7 @@ static void export_destroyed_with_importers(struct kunit *test)
 static void export_closed_with_importers(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct fake_export *e = fake_fw_export(&x->fw);
+	struct fake_export *e = fake_g2g_export(&x->g2g);
 
 	make(x);
 	e->bindings = 1;
@@ -209,7 +209,7 @@ static void export_closed_with_importers(struct kunit *test)
 	x->file = NULL;
 	KUNIT_EXPECT_EQ(test, e->state, KIWI_G2G_EXPORT_REVOKING);
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 1);
-	fake_fw_acknowledge(&x->fw, e->number, 0);
+	fake_g2g_acknowledge(&x->g2g, e->number, 0);
 	flush_work(&x->kg->reap_work);
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 0);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
@@ -219,13 +219,13 @@ static void export_taken_away(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	struct kiwi_g2g_export_create c = make(x);
-	struct fake_export *e = fake_fw_export(&x->fw);
+	struct fake_export *e = fake_g2g_export(&x->g2g);
 
 	e->bindings = 1;
 	x->fw.last_mem->ops->revoked(x->fw.last_mem->arg);
 	KUNIT_EXPECT_EQ(test, e->state, KIWI_G2G_EXPORT_REVOKING);
 	expect_event(x, c.export_id, KIWI_G2G_EXPORT_REVOKING, 0);
-	fake_fw_acknowledge(&x->fw, e->number, 1);
+	fake_g2g_acknowledge(&x->g2g, e->number, 1);
 	expect_event(x, c.export_id, KIWI_G2G_EXPORT_REVOKED, 1);
 }
 
@@ -256,7 +256,7 @@ static void export_events_lost(struct kunit *test)
 	struct fixture *x = test->priv;
 	struct kiwi_g2g_export_create c = make(x);
 	const struct kiwi_eqe eqe = { .type = KIWI_G2G_EV_LOG };
-	struct fake_export *e = fake_fw_export(&x->fw);
+	struct fake_export *e = fake_g2g_export(&x->g2g);
 
 	e->bindings = 1;
 	KUNIT_EXPECT_EQ(test, revoke(x, c.export_id), 0);

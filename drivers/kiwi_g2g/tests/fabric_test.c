@@ -63,12 +63,12 @@ static void fabric_drains(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 
-	x->fw.drains = true;
+	x->g2g.drains = true;
 	KUNIT_EXPECT_EQ(test, change(x, KIWI_G2G_FABRIC_DO_PAUSE), 0);
-	KUNIT_EXPECT_TRUE(test, x->fw.paused);
+	KUNIT_EXPECT_TRUE(test, x->g2g.paused);
 	KUNIT_EXPECT_EQ(test, fixture_event(x).type, KIWI_G2G_EVENT_PAUSE);
 	KUNIT_EXPECT_EQ(test, change(x, KIWI_G2G_FABRIC_DO_RESUME), 0);
-	KUNIT_EXPECT_FALSE(test, x->fw.paused);
+	KUNIT_EXPECT_FALSE(test, x->g2g.paused);
 }
 
 /* The device promises an end, and breaks its word: the driver does not wait for ever. */
@@ -77,7 +77,7 @@ static void fabric_never_drains(struct kunit *test)
 	struct fixture *x = test->priv;
 
 	KUNIT_EXPECT_EQ(test, change(x, KIWI_G2G_FABRIC_DO_PAUSE), -ETIME);
-	KUNIT_EXPECT_FALSE(test, x->fw.paused);
+	KUNIT_EXPECT_FALSE(test, x->g2g.paused);
 }
 
 static void fabric_states_in_range(struct kunit *test)
@@ -87,16 +87,16 @@ static void fabric_states_in_range(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, CALL(x, FABRIC_QUERY, &q), 0);
 	KUNIT_EXPECT_EQ(test, q.state, KIWI_G2G_FABRIC_ACTIVE);
-	x->fw.fabric.state = KIWI_G2G_FABRIC_STATE_COUNT;
+	x->g2g.fabric.state = KIWI_G2G_FABRIC_STATE_COUNT;
 	KUNIT_EXPECT_EQ(test, CALL(x, FABRIC_QUERY, &q), -EPROTO);
-	x->fw.fabric.state = 0;
-	x->fw.fabric.reason = KIWI_G2G_WHY_COUNT;
+	x->g2g.fabric.state = 0;
+	x->g2g.fabric.reason = KIWI_G2G_WHY_COUNT;
 	KUNIT_EXPECT_EQ(test, CALL(x, FABRIC_QUERY, &q), -EPROTO);
-	x->fw.fabric.reason = 0;
-	x->fw.fabric.slot = 2;
+	x->g2g.fabric.reason = 0;
+	x->g2g.fabric.slot = 2;
 	KUNIT_EXPECT_EQ(test, CALL(x, FABRIC_QUERY, &q), -EPROTO);
-	x->fw.fabric.slot = 1;
-	x->fw.fabric.paused = 2;
+	x->g2g.fabric.slot = 1;
+	x->g2g.fabric.paused = 2;
 	KUNIT_EXPECT_EQ(test, CALL(x, FABRIC_QUERY, &q), -EPROTO);
 	fixture_expect_text(x, "FABRIC_QUERY: QUERY_FABRIC: the firmware replied with paused 2");
 }
@@ -114,16 +114,16 @@ static void port_query(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, CALL(x, PORT_QUERY, &q), -EINVAL);
 	fixture_expect_text(x, "PORT_QUERY: port 8 is not in 0..7");
 	q.port = 0;
-	x->fw.port.config.fec = 3;
+	x->g2g.port.config.fec = 3;
 	KUNIT_EXPECT_EQ(test, CALL(x, PORT_QUERY, &q), -EPROTO);
-	x->fw.port.config.fec = 0;
-	x->fw.port.config.flow = 3;
+	x->g2g.port.config.fec = 0;
+	x->g2g.port.config.flow = 3;
 	KUNIT_EXPECT_EQ(test, CALL(x, PORT_QUERY, &q), -EPROTO);
-	x->fw.port.config.flow = 0;
-	x->fw.port.config.mode = 0;
+	x->g2g.port.config.flow = 0;
+	x->g2g.port.config.mode = 0;
 	KUNIT_EXPECT_EQ(test, CALL(x, PORT_QUERY, &q), -EPROTO);
-	x->fw.port.config.mode = 1;
-	x->fw.port.neighbour = cpu_to_le16(1024);
+	x->g2g.port.config.mode = 1;
+	x->g2g.port.neighbour = cpu_to_le16(1024);
 	KUNIT_EXPECT_EQ(test, CALL(x, PORT_QUERY, &q), -EPROTO);
 }
 
@@ -164,7 +164,7 @@ static void peer_query_and_change(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q.state, KIWI_G2G_PEER_ESTABLISHED);
 	q.accel = 256;
 	KUNIT_EXPECT_EQ(test, CALL(x, PEER_QUERY, &q), -EINVAL);
-	x->fw.peer.state = KIWI_G2G_PEER_STATE_COUNT;
+	x->g2g.peer.state = KIWI_G2G_PEER_STATE_COUNT;
 	q.accel = 1;
 	KUNIT_EXPECT_EQ(test, CALL(x, PEER_QUERY, &q), -EPROTO);
 	KUNIT_EXPECT_EQ(test, CALL(x, PEER_CHANGE, &c), 0);
@@ -208,10 +208,10 @@ static void routes_drained(struct kunit *test)
 	struct fixture *x = test->priv;
 	struct kiwi_g2g_routes_commit c = { .flags = KIWI_G2G_ROUTES_DRAIN };
 
-	x->fw.drains = true;
+	x->g2g.drains = true;
 	KUNIT_EXPECT_EQ(test, CALL(x, ROUTES_COMMIT, &c), 0);
 	KUNIT_EXPECT_EQ(test, c.generation, 1);
-	KUNIT_EXPECT_FALSE(test, x->fw.paused);
+	KUNIT_EXPECT_FALSE(test, x->g2g.paused);
 	KUNIT_EXPECT_EQ(test, fake_fw_count(&x->fw, KIWI_G2G_OP_PAUSE), 1);
 }
 
@@ -222,8 +222,8 @@ static void routes_not_drained(struct kunit *test)
 	struct kiwi_g2g_routes_commit c = { .flags = KIWI_G2G_ROUTES_DRAIN };
 
 	KUNIT_EXPECT_EQ(test, CALL(x, ROUTES_COMMIT, &c), -ETIME);
-	KUNIT_EXPECT_EQ(test, x->fw.generation, 0);
-	KUNIT_EXPECT_FALSE(test, x->fw.paused);
+	KUNIT_EXPECT_EQ(test, x->g2g.generation, 0);
+	KUNIT_EXPECT_FALSE(test, x->g2g.paused);
 }
 
 static void routes_refused_after_drain(struct kunit *test)
@@ -231,10 +231,10 @@ static void routes_refused_after_drain(struct kunit *test)
 	struct fixture *x = test->priv;
 	struct kiwi_g2g_routes_commit c = { .flags = KIWI_G2G_ROUTES_DRAIN };
 
-	x->fw.drains = true;
+	x->g2g.drains = true;
 	fake_fw_refuse(&x->fw, KIWI_G2G_OP_COMMIT_ROUTES, KIWI_ST_BAD_STATE);
 	KUNIT_EXPECT_EQ(test, CALL(x, ROUTES_COMMIT, &c), -EINVAL);
-	KUNIT_EXPECT_FALSE(test, x->fw.paused);
+	KUNIT_EXPECT_FALSE(test, x->g2g.paused);
 }
 
 static void log_kept_for_all(struct kunit *test)
@@ -244,15 +244,15 @@ static void log_kept_for_all(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < 3; i++)
-		x->fw.log.entry[i] = (struct kiwi_g2g_log_entry) {
+		x->g2g.log.entry[i] = (struct kiwi_g2g_log_entry) {
 			.sequence = cpu_to_le64(i + 1),
 			.addr = cpu_to_le64(0x1000 * i),
 			.accel = cpu_to_le16(5),
 			.kind = KIWI_G2G_LOG_LOAD,
 			.status = KIWI_G2G_ST_TIMEOUT,
 		};
-	x->fw.log.count = cpu_to_le32(3);
-	x->fw.log.lost = cpu_to_le64(4);
+	x->g2g.log.count = cpu_to_le32(3);
+	x->g2g.log.lost = cpu_to_le64(4);
 	fake_fw_event(&x->fw, KIWI_G2G_EV_LOG, 0, 0, 0);
 	flush_work(&x->kg->log_work);
 	KUNIT_EXPECT_EQ(test, fixture_event(x).type, KIWI_G2G_EVENT_LOG);
@@ -273,7 +273,7 @@ static void log_count_out_of_range(struct kunit *test)
 	struct fixture *x = test->priv;
 	struct kiwi_g2g_log_read r = { };
 
-	x->fw.log.count = cpu_to_le32(9);
+	x->g2g.log.count = cpu_to_le32(9);
 	fake_fw_event(&x->fw, KIWI_G2G_EV_LOG, 0, 0, 0);
 	flush_work(&x->kg->log_work);
 	KUNIT_EXPECT_EQ(test, CALL(x, READ_LOG, &r), 0);

@@ -91,7 +91,7 @@ int fixture_init(struct kunit *test)
 		return -ENOMEM;
 	x->test = test;
 	init_function(&x->pdev);
-	fake_fw_init(&x->fw);
+	fake_g2g_init(&x->g2g, &x->pdev);
 	fixture_ops.nr_ioctls = kg2g_nr_ioctls;
 	x->fw.ops = &fixture_ops.fw;
 	x->fw.priv = &x->kg->part;

@@ -9,7 +9,7 @@
 
 #include "../kg2g.h"
 #include "../object.h"
-#include "fake_fw.h"
+#include "fake_g2g.h"
 
 #define FIXTURE_USER_DATA	0xabcdef0123456789ULL
 #define FIXTURE_BAR		0x4000000000ULL
@@ -17,7 +17,8 @@
 /**
  * struct fixture - what a test works with
  * @test: the test
- * @fw: the device
+ * @fw: firmware interface of the device
+ * @g2g: the device
  * @pdev: its function
  * @kg: the driver's structure of it
  * @inode: of @filp
@@ -28,7 +29,10 @@
  */
 struct fixture {
 	struct kunit *test;
-	struct kiwi_fw fw;
+	union {
+		struct kiwi_fw fw;
+		struct fake_g2g g2g;
+	};
 	struct pci_dev pdev;
 	struct kg2g *kg;
 	struct inode inode;

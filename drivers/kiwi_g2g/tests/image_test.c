@@ -36,9 +36,9 @@ static void image_in_parts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, write_at(x, 1, 512, 0, 256), 0);
 	KUNIT_EXPECT_EQ(test, write_at(x, 1, 512, 256, 256), 0);
 	KUNIT_EXPECT_EQ(test, fake_fw_count(&x->fw, KIWI_G2G_OP_BEGIN_IMAGE), 1);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(x->fw.slot[1].written), 512);
-	KUNIT_EXPECT_MEMEQ(test, x->fw.image, bytes, 256);
-	KUNIT_EXPECT_MEMEQ(test, x->fw.image + 256, bytes, 256);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(x->g2g.slot[1].written), 512);
+	KUNIT_EXPECT_MEMEQ(test, x->g2g.image, bytes, 256);
+	KUNIT_EXPECT_MEMEQ(test, x->g2g.image + 256, bytes, 256);
 	KUNIT_EXPECT_EQ(test, change(x, 1, KIWI_G2G_IMAGE_DO_VERIFY), 0);
 }
 
@@ -129,11 +129,11 @@ static void image_reply_in_range(struct kunit *test)
 	struct kiwi_g2g_image_query q = { .slot = 0 };
 
 	KUNIT_EXPECT_EQ(test, CALL(x, IMAGE_QUERY, &q), 0);
-	memset(x->fw.slot[0].image.name, 'x', 32);
+	memset(x->g2g.slot[0].image.name, 'x', 32);
 	KUNIT_EXPECT_EQ(test, CALL(x, IMAGE_QUERY, &q), -EPROTO);
-	x->fw.slot[0].image.name[31] = 0;
+	x->g2g.slot[0].image.name[31] = 0;
 	KUNIT_EXPECT_EQ(test, CALL(x, IMAGE_QUERY, &q), 0);
-	x->fw.slot[0].state = KIWI_G2G_SLOT_STATE_COUNT;
+	x->g2g.slot[0].state = KIWI_G2G_SLOT_STATE_COUNT;
 	KUNIT_EXPECT_EQ(test, CALL(x, IMAGE_QUERY, &q), -EPROTO);
 }
 

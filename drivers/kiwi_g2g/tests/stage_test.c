@@ -52,7 +52,7 @@ static int stage(struct fixture *x, const struct mesh *m, u32 nr_entries, u32 ma
 		.max_hops = max_hops,
 	};
 
-	x->fw.fabric.config.accel = cpu_to_le16(OWN);
+	x->g2g.fabric.config.accel = cpu_to_le16(OWN);
 	KUNIT_ASSERT_EQ(x->test, copy_to_user((void __user *)at, m, sizeof(*m)), 0);
 	return CALL(x, ROUTES_STAGE, &s);
 }

@@ -34,7 +34,7 @@ static u32 bound(struct fixture *x)
 {
 	u32 id;
 
-	x->fw.bind_state = KIWI_G2G_WINDOW_BOUND;
+	x->g2g.bind_state = KIWI_G2G_WINDOW_BOUND;
 	id = bind(x);
 	expect_event(x, id, KIWI_G2G_WINDOW_BOUND, 0);
 	return id;
@@ -85,11 +85,11 @@ static void window_answer_comes_later(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	u32 id = bind(x);
-	u32 number = fake_fw_window(&x->fw)->number;
+	u32 number = fake_g2g_window(&x->g2g)->number;
 
-	fake_fw_window_state(&x->fw, number, KIWI_G2G_WINDOW_BOUND, 0);
+	fake_g2g_window_state(&x->g2g, number, KIWI_G2G_WINDOW_BOUND, 0);
 	expect_event(x, id, KIWI_G2G_WINDOW_BOUND, 0);
-	fake_fw_window_state(&x->fw, number, KIWI_G2G_WINDOW_DEAD, KIWI_G2G_WHY_REVOKED);
+	fake_g2g_window_state(&x->g2g, number, KIWI_G2G_WINDOW_DEAD, KIWI_G2G_WHY_REVOKED);
 	expect_event(x, id, KIWI_G2G_WINDOW_DEAD, KIWI_G2G_WHY_REVOKED);
 }
 
@@ -99,7 +99,7 @@ static void window_answer_came_first(struct kunit *test)
 
 	bound(x);
 	/* The event itself comes after that, and says nothing new. */
-	fake_fw_event(&x->fw, KIWI_G2G_EV_WINDOW, fake_fw_window(&x->fw)->number,
+	fake_fw_event(&x->fw, KIWI_G2G_EV_WINDOW, fake_g2g_window(&x->g2g)->number,
 		      KIWI_G2G_WINDOW_BOUND, 0);
 	fixture_no_event(x);
 }
@@ -109,8 +109,8 @@ static void window_refused_by_the_exporter(struct kunit *test)
 	struct fixture *x = test->priv;
 	u32 id = bind(x);
 
-	fake_fw_window_state(&x->fw, fake_fw_window(&x->fw)->number, KIWI_G2G_WINDOW_DEAD,
-			     KIWI_G2G_WHY_NO_ACCESS);
+	fake_g2g_window_state(&x->g2g, fake_g2g_window(&x->g2g)->number, KIWI_G2G_WINDOW_DEAD,
+			      KIWI_G2G_WHY_NO_ACCESS);
 	expect_event(x, id, KIWI_G2G_WINDOW_DEAD, KIWI_G2G_WHY_NO_ACCESS);
 	KUNIT_EXPECT_EQ(test, map(x, id, SZ_4K), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, list_empty(&x->kg->aperture.ranges));
@@ -120,7 +120,7 @@ static void window_mapped(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	struct kiwi_g2g_import_map m = { .export_offset = SZ_8K, .length = SZ_64K + 1 };
-	const struct kiwi_g2g_window *state = &fake_fw_window(&x->fw)->state;
+	const struct kiwi_g2g_window *state = &fake_g2g_window(&x->g2g)->state;
 
 	m.import_id = bound(x);
 	KUNIT_EXPECT_EQ(test, CALL(x, IMPORT_MAP, &m), 0);
@@ -139,7 +139,7 @@ static void window_without_atomics(struct kunit *test)
 	struct kiwi_g2g_import_bind b = { .accel = 7, .rights = KIWI_ACCESS_REMOTE_READ };
 	struct kiwi_g2g_import_map m = { .length = 1 };
 
-	x->fw.bind_state = KIWI_G2G_WINDOW_BOUND;
+	x->g2g.bind_state = KIWI_G2G_WINDOW_BOUND;
 	KUNIT_ASSERT_EQ(test, CALL(x, IMPORT_BIND, &b), 0);
 	m.import_id = b.import_id;
 	KUNIT_EXPECT_EQ(test, CALL(x, IMPORT_MAP, &m), 0);
@@ -236,8 +236,8 @@ static void window_dmabuf_of_the_dead(struct kunit *test)
 	dmabuf = dmabuf_of(x, id);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(dmabuf));
 	window = kiwi_obj_get(&x->file->owner, id, &kg2g_window_ops, &x->err);
-	fake_fw_window_state(&x->fw, window->number, KIWI_G2G_WINDOW_DEAD,
-			     KIWI_G2G_WHY_TIMEOUT);
+	fake_g2g_window_state(&x->g2g, window->number, KIWI_G2G_WINDOW_DEAD,
+			      KIWI_G2G_WHY_TIMEOUT);
 	flush_work(&window->dead_work);
 	kiwi_obj_put(&window->obj);
 	expect_event(x, id, KIWI_G2G_WINDOW_DEAD, KIWI_G2G_WHY_TIMEOUT);
@@ -297,8 +297,8 @@ static void window_events_lost(struct kunit *test)
 	const struct kiwi_eqe eqe = { .type = KIWI_G2G_EV_LOG };
 	u32 id = bind(x);
 
-	fake_fw_window(&x->fw)->state.state = KIWI_G2G_WINDOW_DEAD;
-	fake_fw_window(&x->fw)->state.reason = KIWI_G2G_WHY_TIMEOUT;
+	fake_g2g_window(&x->g2g)->state.state = KIWI_G2G_WINDOW_DEAD;
+	fake_g2g_window(&x->g2g)->state.reason = KIWI_G2G_WHY_TIMEOUT;
 	kg2g_event(&x->kg->part, &eqe, true);
 	flush_work(&x->kg->lost_work);
 	KUNIT_EXPECT_EQ(test, fixture_event(x).type, KIWI_EVENT_LOST);
@@ -312,7 +312,7 @@ static void window_events_of_nobody(struct kunit *test)
 	bind(x);
 	fake_fw_event(&x->fw, KIWI_G2G_EV_WINDOW, 0, KIWI_G2G_WINDOW_DEAD, 0);
 	fake_fw_event(&x->fw, KIWI_G2G_EV_WINDOW, U32_MAX, KIWI_G2G_WINDOW_DEAD, 0);
-	fake_fw_event(&x->fw, KIWI_G2G_EV_WINDOW, fake_fw_window(&x->fw)->number, 200, 0);
+	fake_fw_event(&x->fw, KIWI_G2G_EV_WINDOW, fake_g2g_window(&x->g2g)->number, 200, 0);
 	fixture_no_event(x);
 }
 

@@ -12,13 +12,13 @@ struct caps {
 
 static int caps_init(struct kunit *test)
 {
-	struct kiwi_fw *fw = kunit_kzalloc(test, sizeof(*fw), GFP_KERNEL);
+	struct fake_snic *snic = kunit_kzalloc(test, sizeof(*snic), GFP_KERNEL);
 	struct caps *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
 
-	if (!fw || !c)
+	if (!snic || !c)
 		return -ENOMEM;
-	fake_fw_init(fw);
-	c->wire = fw->caps;
+	fake_snic_init(snic);
+	c->wire = snic->caps;
 	test->priv = c;
 	return 0;
 }

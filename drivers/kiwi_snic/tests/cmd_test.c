@@ -2,11 +2,11 @@
 /* Commands: what they carry, what replies are believed, and what failure means. */
 #include "fixture.h"
 
-static struct kiwi_fw *fw_of(struct kunit *test)
+static struct fake_snic *snic_of(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 
-	return &x->fw;
+	return &x->snic;
 }
 
 static void cmd_bad_number(struct kunit *test)
@@ -82,7 +82,7 @@ static void cmd_qp_numbers_of_management(struct kunit *test)
 	struct ksnic_queue_id id;
 
 	KUNIT_EXPECT_EQ(test, create_qp(test, 1, &id), -EPROTO);
-	KUNIT_EXPECT_EQ(test, fw_of(test)->fails, 1);
+	KUNIT_EXPECT_EQ(test, snic_of(test)->fw.fails, 1);
 }
 
 static void cmd_qp_number_of_multicast(struct kunit *test)
@@ -90,7 +90,7 @@ static void cmd_qp_number_of_multicast(struct kunit *test)
 	struct ksnic_queue_id id;
 
 	KUNIT_EXPECT_EQ(test, create_qp(test, KIWI_SNIC_NUMBER_MAX, &id), -EPROTO);
-	KUNIT_EXPECT_EQ(test, fw_of(test)->fails, 1);
+	KUNIT_EXPECT_EQ(test, snic_of(test)->fw.fails, 1);
 }
 
 static void cmd_qp_numbers_allowed(struct kunit *test)
@@ -99,7 +99,7 @@ static void cmd_qp_numbers_allowed(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, create_qp(test, 2, &id), 0);
 	KUNIT_EXPECT_EQ(test, id.number, 2);
-	KUNIT_EXPECT_EQ(test, id.epoch, fw_of(test)->epoch);
+	KUNIT_EXPECT_EQ(test, id.epoch, snic_of(test)->epoch);
 	KUNIT_EXPECT_EQ(test, create_qp(test, KIWI_SNIC_NUMBER_MAX - 1, &id), 0);
 }
 
@@ -193,7 +193,7 @@ static void cmd_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, info.enabled, 1);
 	KUNIT_EXPECT_EQ(test, info.mtu, KIWI_MTU_2048);
 	KUNIT_EXPECT_EQ(test, info.mtu_max, KIWI_MTU_4096);
-	KUNIT_EXPECT_MEMEQ(test, info.mac, x->fw.port.mac, ETH_ALEN);
+	KUNIT_EXPECT_MEMEQ(test, info.mac, x->snic.port.mac, ETH_ALEN);
 }
 
 static void expect_bad_port(struct kunit *test, const char *field, u64 value)
@@ -213,13 +213,13 @@ static void cmd_port_state(struct kunit *test)
 	struct fixture *x = test->priv;
 	struct ksnic_port_info info;
 
-	x->fw.port.state = KIWI_PORT_DOWN;
+	x->snic.port.state = KIWI_PORT_DOWN;
 	KUNIT_EXPECT_EQ(test, ksnic_cmd_query_port(&x->fw, 1, &info, &x->err), 0);
-	x->fw.port.state = 0;
+	x->snic.port.state = 0;
 	expect_bad_port(test, "state", 0);
-	x->fw.port.state = 3;
+	x->snic.port.state = 3;
 	expect_bad_port(test, "state", 3);
-	x->fw.port.state = 5;
+	x->snic.port.state = 5;
 	expect_bad_port(test, "state", 5);
 }
 
@@ -227,7 +227,7 @@ static void cmd_port_enabled(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 
-	x->fw.port.enabled = 2;
+	x->snic.port.enabled = 2;
 	expect_bad_port(test, "enabled", 2);
 }
 
@@ -235,14 +235,14 @@ static void cmd_port_mtu(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 
-	x->fw.port.mtu = 0;
+	x->snic.port.mtu = 0;
 	expect_bad_port(test, "mtu", 0);
-	x->fw.port.mtu = KIWI_MTU_4096;
-	x->fw.port.mtu_max = KIWI_MTU_2048;
+	x->snic.port.mtu = KIWI_MTU_4096;
+	x->snic.port.mtu_max = KIWI_MTU_2048;
 	expect_bad_port(test, "mtu", KIWI_MTU_4096);
-	x->fw.port.mtu_max = 6;
+	x->snic.port.mtu_max = 6;
 	expect_bad_port(test, "mtu_max", 6);
-	x->fw.port.mtu_max = 0;
+	x->snic.port.mtu_max = 0;
 	expect_bad_port(test, "mtu_max", 0);
 }
 
@@ -250,9 +250,9 @@ static void cmd_port_mac(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 
-	memset(x->fw.port.mac, 0, ETH_ALEN);
+	memset(x->snic.port.mac, 0, ETH_ALEN);
 	expect_bad_port(test, "mac", 0);
-	x->fw.port.mac[0] = 1;
+	x->snic.port.mac[0] = 1;
 	expect_bad_port(test, "mac", 0x010000000000ULL);
 }
 

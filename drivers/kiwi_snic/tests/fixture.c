@@ -71,7 +71,7 @@ int fixture_init(struct kunit *test)
 	if (!x)
 		return -ENOMEM;
 	x->test = test;
-	fake_fw_init(&x->fw);
+	fake_snic_init(&x->snic);
 	ret = ksnic_setup(&x->ks, &fixture_ops, &x->pdev.dev);
 	if (ret)
 		return ret;
@@ -105,10 +105,10 @@ void fixture_exit(struct kunit *test)
 	if (x->file)
 		ks->part.cdev.ops->release(&x->inode, &x->filp);
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 0);
-	KUNIT_EXPECT_TRUE(test, bitmap_empty(x->fw.db_open, FAKE_DB_PAGES));
+	KUNIT_EXPECT_TRUE(test, bitmap_empty(x->snic.db_open, FAKE_DB_PAGES));
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
 	KUNIT_EXPECT_EQ(test, x->fw.pbls, 0);
-	KUNIT_EXPECT_EQ(test, x->fw.comps, 0);
+	KUNIT_EXPECT_EQ(test, x->snic.comps, 0);
 	KUNIT_EXPECT_STREQ(test, x->fw.broken ?: "", "");
 	KUNIT_EXPECT_TRUE(test, list_empty(&ks->part.zombies));
 	KUNIT_EXPECT_TRUE(test, list_empty(&ks->part.files));

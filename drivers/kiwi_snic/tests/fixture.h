@@ -11,14 +11,15 @@
 #include "../ksnic.h"
 #include "../object.h"
 #include "../port.h"
-#include "fake_fw.h"
+#include "fake_snic.h"
 
 #define FIXTURE_USER_DATA	0xabcdef0123456789ULL
 
 /**
  * struct fixture - what a test works with
  * @test: the test
- * @fw: the device
+ * @fw: firmware interface of the device
+ * @snic: the device
  * @pdev: its function
  * @ks: the driver's structure of it
  * @inode: of @filp
@@ -30,7 +31,10 @@
  */
 struct fixture {
 	struct kunit *test;
-	struct kiwi_fw fw;
+	union {
+		struct kiwi_fw fw;
+		struct fake_snic snic;
+	};
 	struct pci_dev pdev;
 	struct ksnic ks;
 	struct inode inode;

@@ -129,7 +129,7 @@ static void ports_start_fails_with_a_port(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 
-	x->fw.port.mtu = 0;
+	x->snic.port.mtu = 0;
 	KUNIT_EXPECT_EQ(test, ksnic_ports_start(&x->ks, &x->err), -EPROTO);
 	KUNIT_EXPECT_STREQ(test, x->err.text, "QUERY_PORT: the firmware replied with mtu 0");
 }

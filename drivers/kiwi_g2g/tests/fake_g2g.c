@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/cleanup.h>
-#include <linux/device.h>
+#include <linux/container_of.h>
 #include <linux/dma-direct.h>
-#include <linux/dma-mapping.h>
-#include <linux/sizes.h>
-#include <linux/slab.h>
+#include <linux/pci.h>
+#include <linux/string.h>
 
-#include "../../kiwi_fw/admin.h"
-#include "fixture.h"
+#include "fake_g2g.h"
 
-/* What files look the class of their device up by. */
-struct class kiwi_fw_class = {
-	.name = "kiwi_g2g_test",
-};
-
-static void fake_broken(struct kiwi_fw *fw, const char *rule)
+static struct fake_g2g *to_g2g(struct kiwi_fw *fw)
 {
-	if (!fw->broken)
-		fw->broken = rule;
-}
-
-static u32 fake_number(struct kiwi_fw *fw)
-{
-	fw->last = fw->number < 0 ? fw->last + 1 : fw->number;
-	return fw->last;
+	return container_of(fw, struct fake_g2g, fw);
 }
 
 /* Exports ------------------------------------------------------------------------ */
@@ -32,7 +17,7 @@ static struct fake_export *find_export(struct kiwi_fw *fw, u32 number)
 {
 	struct fake_export *e;
 
-	for (e = fw->exports; e < fw->exports + FAKE_OBJECTS; e++) {
+	for (e = to_g2g(fw)->exports; e < to_g2g(fw)->exports + FAKE_OBJECTS; e++) {
 		if (e->number == number)
 			return e;
 	}
@@ -47,7 +32,7 @@ static u16 create_export(struct kiwi_fw *fw, const struct kiwi_g2g_create_export
 	if (!e)
 		return KIWI_ST_NO_RESOURCE;
 	*e = (struct fake_export) {
-		.number = fake_number(fw),
+		.number = fake_fw_number(fw),
 		.state = KIWI_G2G_EXPORT_LIVE,
 		.in = *in,
 	};
@@ -98,7 +83,7 @@ static struct fake_window *find_window(struct kiwi_fw *fw, u32 number)
 {
 	struct fake_window *w;
 
-	for (w = fw->windows; w < fw->windows + FAKE_OBJECTS; w++) {
+	for (w = to_g2g(fw)->windows; w < to_g2g(fw)->windows + FAKE_OBJECTS; w++) {
 		if (w->number == number)
 			return w;
 	}
@@ -113,8 +98,8 @@ static u16 bind_window(struct kiwi_fw *fw, const struct kiwi_g2g_bind_window_in 
 	if (!w)
 		return KIWI_ST_NO_RESOURCE;
 	*w = (struct fake_window) {
-		.number = fake_number(fw),
-		.state.state = fw->bind_state,
+		.number = fake_fw_number(fw),
+		.state.state = to_g2g(fw)->bind_state,
 		.state.accel = in->accel,
 		.state.rights = in->rights,
 	};
@@ -135,16 +120,16 @@ static u16 map_window(struct kiwi_fw *fw, const struct kiwi_g2g_map_window_in *i
 	u64 offset = le64_to_cpu(in->offset), length = le64_to_cpu(in->length);
 	struct fake_window *w;
 
-	for (w = fw->windows; w < fw->windows + FAKE_OBJECTS; w++) {
+	for (w = to_g2g(fw)->windows; w < to_g2g(fw)->windows + FAKE_OBJECTS; w++) {
 		if (overlaps(w, offset, length))
-			fake_broken(fw, "granules are mapped twice");
+			fake_fw_broken(fw, "granules are mapped twice");
 	}
 	w = find_window(fw, le32_to_cpu(in->window));
 	if (!w)
 		return KIWI_ST_BAD_HANDLE;
 	if (w->state.state != KIWI_G2G_WINDOW_BOUND)
 		return KIWI_ST_BAD_STATE;
-	if (offset % BIT(fw->caps.granule_shift) || offset + length > FAKE_BAR_LEN / 2)
+	if (offset % BIT(to_g2g(fw)->caps.granule_shift) || offset + length > FAKE_BAR_LEN / 2)
 		return KIWI_ST_BAD_PARAM;
 	w->state.state = KIWI_G2G_WINDOW_MAPPED;
 	w->state.offset = in->offset;
@@ -177,32 +162,31 @@ static u16 query_window(struct kiwi_fw *fw, u32 number, struct kiwi_g2g_window *
 
 static u16 switch_routes(struct kiwi_fw *fw, u32 generation, struct kiwi_cmd_id *out)
 {
-	if (generation != fw->generation)
+	if (generation != to_g2g(fw)->generation)
 		return KIWI_ST_BAD_STATE;
-	out->id = cpu_to_le32(++fw->generation);
+	out->id = cpu_to_le32(++to_g2g(fw)->generation);
 	return KIWI_ST_OK;
 }
 
 static u16 write_image(struct kiwi_fw *fw, const struct kiwi_g2g_write_image_in *in)
 {
-	struct kiwi_g2g_slot *slot = &fw->slot[le32_to_cpu(in->slot)];
+	struct kiwi_g2g_slot *slot = &to_g2g(fw)->slot[le32_to_cpu(in->slot)];
 	u32 offset = le32_to_cpu(in->offset), len = le32_to_cpu(in->len);
-	struct fixture *x = container_of(fw, struct fixture, fw);
 	void *bytes;
 
 	if (slot->state != KIWI_G2G_SLOT_LOADING)
 		return KIWI_ST_BAD_STATE;
-	if (offset != le32_to_cpu(slot->written) || offset + len > sizeof(fw->image))
+	if (offset != le32_to_cpu(slot->written) || offset + len > sizeof(to_g2g(fw)->image))
 		return KIWI_ST_BAD_PARAM;
-	bytes = phys_to_virt(dma_to_phys(&x->pdev.dev, le64_to_cpu(in->addr)));
-	memcpy(fw->image + offset, bytes, len);
+	bytes = phys_to_virt(dma_to_phys(&to_g2g(fw)->pdev->dev, le64_to_cpu(in->addr)));
+	memcpy(to_g2g(fw)->image + offset, bytes, len);
 	le32_add_cpu(&slot->written, len);
 	return KIWI_ST_OK;
 }
 
 static u16 begin_image(struct kiwi_fw *fw, const struct kiwi_g2g_begin_image_in *in)
 {
-	struct kiwi_g2g_slot *slot = &fw->slot[le32_to_cpu(in->slot)];
+	struct kiwi_g2g_slot *slot = &to_g2g(fw)->slot[le32_to_cpu(in->slot)];
 
 	if (slot->active)
 		return KIWI_ST_BUSY;
@@ -214,26 +198,26 @@ static u16 activate_image(struct kiwi_fw *fw, u32 slot)
 {
 	if (fake_fw_live(fw))
 		return KIWI_ST_BUSY;
-	fw->slot[0].active = !slot;
-	fw->slot[1].active = slot;
+	to_g2g(fw)->slot[0].active = !slot;
+	to_g2g(fw)->slot[1].active = slot;
 	return KIWI_ST_OK;
 }
 
 static u16 pause_die(struct kiwi_fw *fw)
 {
-	if (fw->paused)
+	if (to_g2g(fw)->paused)
 		return KIWI_ST_BAD_STATE;
-	fw->paused = true;
-	if (fw->drains)
+	to_g2g(fw)->paused = true;
+	if (to_g2g(fw)->drains)
 		fake_fw_event(fw, KIWI_G2G_EV_PAUSE, 0, KIWI_G2G_PAUSE_DRAINED, 0);
 	return KIWI_ST_OK;
 }
 
 static u16 resume_die(struct kiwi_fw *fw)
 {
-	u16 status = fw->paused ? KIWI_ST_OK : KIWI_ST_BAD_STATE;
+	u16 status = to_g2g(fw)->paused ? KIWI_ST_OK : KIWI_ST_BAD_STATE;
 
-	fw->paused = false;
+	to_g2g(fw)->paused = false;
 	return status;
 }
 
@@ -255,7 +239,7 @@ static u16 execute(struct kiwi_fw *fw, u16 opcode, const void *in, void *out)
 
 	switch (opcode) {
 	case KIWI_OP_QUERY_CAPS:
-		return reply(out, &fw->caps, sizeof(fw->caps));
+		return reply(out, &to_g2g(fw)->caps, sizeof(to_g2g(fw)->caps));
 	case KIWI_G2G_OP_SET_FABRIC:
 	case KIWI_G2G_OP_DEACTIVATE:
 		return change_fabric(fw);
@@ -267,21 +251,21 @@ static u16 execute(struct kiwi_fw *fw, u16 opcode, const void *in, void *out)
 	case KIWI_G2G_OP_VERIFY_IMAGE:
 		return KIWI_ST_OK;
 	case KIWI_G2G_OP_QUERY_FABRIC:
-		fw->fabric.routes = cpu_to_le32(fw->generation);
-		return reply(out, &fw->fabric, sizeof(fw->fabric));
+		to_g2g(fw)->fabric.routes = cpu_to_le32(to_g2g(fw)->generation);
+		return reply(out, &to_g2g(fw)->fabric, sizeof(to_g2g(fw)->fabric));
 	case KIWI_G2G_OP_PAUSE:
 		return pause_die(fw);
 	case KIWI_G2G_OP_RESUME:
 		return resume_die(fw);
 	case KIWI_G2G_OP_QUERY_PORT:
-		return reply(out, &fw->port, sizeof(fw->port));
+		return reply(out, &to_g2g(fw)->port, sizeof(to_g2g(fw)->port));
 	case KIWI_G2G_OP_QUERY_PEER:
-		fw->peer.accel = cpu_to_le16(id);
-		return reply(out, &fw->peer, sizeof(fw->peer));
+		to_g2g(fw)->peer.accel = cpu_to_le16(id);
+		return reply(out, &to_g2g(fw)->peer, sizeof(to_g2g(fw)->peer));
 	case KIWI_G2G_OP_READ_LOG:
-		memcpy(out, &fw->log, sizeof(fw->log));
-		fw->log.count = 0;
-		fw->log.left = 0;
+		memcpy(out, &to_g2g(fw)->log, sizeof(to_g2g(fw)->log));
+		to_g2g(fw)->log.count = 0;
+		to_g2g(fw)->log.left = 0;
 		return KIWI_ST_OK;
 	case KIWI_G2G_OP_COMMIT_ROUTES:
 	case KIWI_G2G_OP_ROLLBACK_ROUTES:
@@ -296,7 +280,7 @@ static u16 execute(struct kiwi_fw *fw, u16 opcode, const void *in, void *out)
 	case KIWI_G2G_OP_ACTIVATE_IMAGE:
 		return activate_image(fw, id);
 	case KIWI_G2G_OP_QUERY_IMAGE:
-		return reply(out, &fw->slot[id], sizeof(fw->slot[id]));
+		return reply(out, &to_g2g(fw)->slot[id], sizeof(to_g2g(fw)->slot[id]));
 	case KIWI_G2G_OP_CREATE_EXPORT:
 		return create_export(fw, in, out);
 	case KIWI_G2G_OP_REVOKE_EXPORT:
@@ -318,240 +302,86 @@ static u16 execute(struct kiwi_fw *fw, u16 opcode, const void *in, void *out)
 	}
 }
 
-/* Commands ------------------------------------------------------------------------ */
+/* Model ---------------------------------------------------------------------------------- */
 
-static void fake_die(struct kiwi_fw *fw, int error)
+static void forget(struct kiwi_fw *fw)
 {
-	fw->error = error;
-	memset(fw->exports, 0, sizeof(fw->exports));
-	memset(fw->windows, 0, sizeof(fw->windows));
+	struct fake_g2g *g2g = to_g2g(fw);
+
+	memset(g2g->exports, 0, sizeof(g2g->exports));
+	memset(g2g->windows, 0, sizeof(g2g->windows));
 }
 
-int kiwi_fw_exec(struct kiwi_fw *fw, u16 opcode, const void *in, size_t in_len, void *out,
-		 size_t out_len, struct kiwi_fw_err *err)
+static unsigned int live(const struct kiwi_fw *fw)
 {
-	struct fake_cmd *cmd;
-
-	guard(mutex)(&fw->lock);
-	*err = (struct kiwi_fw_err) { .field = KIWI_ERR_FIELD_NONE };
-	if (fw->error)
-		return fw->error;
-	cmd = &fw->cmds[fw->nr_cmds++ % FAKE_CMDS];
-	*cmd = (struct fake_cmd) { .opcode = opcode, .in_len = in_len };
-	memcpy(cmd->in, in, min(in_len, sizeof(cmd->in)));
-	if (opcode == fw->kill) {
-		fake_die(fw, fw->kill_error);
-		return fw->error;
-	}
-	if (opcode == fw->refuse)
-		*err = fw->refusal;
-	else
-		err->status = execute(fw, opcode, in, out);
-	return kiwi_fw_status_errno(err->status);
-}
-
-void kiwi_fw_fail(struct kiwi_fw *fw, enum kiwi_reset_reason reason)
-{
-	guard(mutex)(&fw->lock);
-	fw->fails++;
-	fake_die(fw, -EIO);
-}
-
-bool kiwi_fw_is_up(struct kiwi_fw *fw)
-{
-	return !fw->error;
-}
-
-int kiwi_fw_error(struct kiwi_fw *fw)
-{
-	return fw->error;
-}
-
-const struct kiwi_fw_identity *kiwi_fw_identity(struct kiwi_fw *fw)
-{
-	return &fw->identity;
-}
-
-void kiwi_fw_sync_events(struct kiwi_fw *fw)
-{
-}
-
-/* Life: tests make the device themselves. ---------------------------------------------- */
-
-struct kiwi_fw *kiwi_fw_create(struct pci_dev *pdev, u32 part, const struct kiwi_fw_ops *ops,
-			       void *priv)
-{
-	return ERR_PTR(-ENODEV);
-}
-
-void kiwi_fw_destroy(struct kiwi_fw *fw)
-{
-}
-
-int kiwi_fw_start(struct kiwi_fw *fw)
-{
-	return -ENODEV;
-}
-
-void kiwi_fw_stop(struct kiwi_fw *fw, enum kiwi_reset_reason reason)
-{
-	fake_die(fw, -ENODEV);
-}
-
-void kiwi_fw_enable_events(struct kiwi_fw *fw)
-{
-}
-
-void kiwi_fw_vanished(struct kiwi_fw *fw)
-{
-}
-
-/* Memory -------------------------------------------------------------------------------- */
-
-struct kiwi_fw_mem *kiwi_fw_mem_dmabuf(struct kiwi_fw *fw, int fd, u64 offset, u64 length,
-				       bool writable, const struct kiwi_fw_dmabuf_ops *ops,
-				       void *arg, struct kiwi_fw_err *err)
-{
-	struct fake_mem *m;
-
-	if (fw->mem_error)
-		return ERR_PTR(fw->mem_error);
-	m = kzalloc(sizeof(*m), GFP_KERNEL);
-	if (!m)
-		return ERR_PTR(-ENOMEM);
-	fw->next_dma += SZ_1M;
-	m->run = (struct kiwi_fw_run) { .addr = fw->next_dma, .len = length };
-	m->mem.runs = &m->run;
-	m->mem.nr_runs = 1;
-	m->mem.length = length;
-	m->fw = fw;
-	m->fd = fd;
-	m->writable = writable;
-	m->ops = ops;
-	m->arg = arg;
-	fw->mems++;
-	fw->last_mem = m;
-	return &m->mem;
-}
-
-void kiwi_fw_mem_release(struct kiwi_fw_mem *mem)
-{
-	struct fake_mem *m = container_of(mem, struct fake_mem, mem);
-	struct kiwi_fw *fw = m->fw;
-	struct fake_export *e;
-
-	for (e = fw->exports; e < fw->exports + FAKE_OBJECTS; e++) {
-		if (e->number && e->state == KIWI_G2G_EXPORT_LIVE &&
-		    le64_to_cpu(e->in.pbl.addr[0]) == m->run.addr)
-			fake_broken(fw, "memory is given back while peers may reach it");
-	}
-	fw->mems--;
-	kfree(m);
-}
-
-int kiwi_fw_pbl_build(struct kiwi_fw *fw, const struct kiwi_fw_mem *mem,
-		      const struct kiwi_fw_pbl_limits *limits, struct kiwi_fw_pbl *pbl,
-		      struct kiwi_fw_err *err)
-{
-	*pbl = (struct kiwi_fw_pbl) {
-		.wire.count = cpu_to_le32(1),
-		.wire.page_shift = 20,
-		.wire.addr = { cpu_to_le64(mem->runs[0].addr) },
-	};
-	fw->pbls++;
-	return 0;
-}
-
-void kiwi_fw_pbl_release(struct kiwi_fw *fw, struct kiwi_fw_pbl *pbl)
-{
-	fw->pbls--;
-}
-
-/* For tests ------------------------------------------------------------------------------- */
-
-unsigned int fake_fw_live(struct kiwi_fw *fw)
-{
+	const struct fake_g2g *g2g = container_of(fw, struct fake_g2g, fw);
 	unsigned int n, live = 0;
 
 	for (n = 0; n < FAKE_OBJECTS; n++)
-		live += !!fw->exports[n].number + !!fw->windows[n].number;
+		live += !!g2g->exports[n].number + !!g2g->windows[n].number;
 	return live;
 }
 
-unsigned int fake_fw_count(struct kiwi_fw *fw, u16 opcode)
+/* What was revoked peers do not reach any more. */
+static bool reaches(const struct kiwi_fw *fw, u64 addr)
 {
-	unsigned int n, count = 0;
+	const struct fake_g2g *g2g = container_of(fw, struct fake_g2g, fw);
+	const struct fake_export *e;
 
-	for (n = 0; n < min(fw->nr_cmds, FAKE_CMDS); n++)
-		count += fw->cmds[n].opcode == opcode;
-	return count;
+	for (e = g2g->exports; e < g2g->exports + FAKE_OBJECTS; e++) {
+		if (e->number && e->state == KIWI_G2G_EXPORT_LIVE &&
+		    le64_to_cpu(e->in.pbl.addr[0]) == addr)
+			return true;
+	}
+	return false;
 }
 
-const struct fake_cmd *fake_fw_last(struct kiwi_fw *fw)
-{
-	return &fw->cmds[(fw->nr_cmds - 1) % FAKE_CMDS];
-}
+static const struct fake_model model = {
+	.execute = execute,
+	.forget = forget,
+	.live = live,
+	.reaches = reaches,
+};
 
-void fake_fw_refuse(struct kiwi_fw *fw, u16 opcode, u16 status)
-{
-	fw->refuse = opcode;
-	fw->refusal = (struct kiwi_fw_err) { .status = status, .field = KIWI_ERR_FIELD_NONE };
-}
-
-void fake_fw_event(struct kiwi_fw *fw, u8 type, u32 id, u8 code, u32 info)
-{
-	const struct kiwi_eqe eqe = {
-		.type = type,
-		.code = code,
-		.id = cpu_to_le32(id),
-		.info = cpu_to_le32(info),
-	};
-
-	fw->ops->event(fw->priv, &eqe, false);
-}
+/* For tests ------------------------------------------------------------------------------- */
 
 /* The only one. */
-struct fake_export *fake_fw_export(struct kiwi_fw *fw)
+struct fake_export *fake_g2g_export(struct fake_g2g *g2g)
 {
-	return fw->exports;
+	return g2g->exports;
 }
 
-struct fake_window *fake_fw_window(struct kiwi_fw *fw)
+struct fake_window *fake_g2g_window(struct fake_g2g *g2g)
 {
-	return fw->windows;
+	return g2g->windows;
 }
 
-void fake_fw_window_state(struct kiwi_fw *fw, u32 number, u8 state, u8 reason)
+void fake_g2g_window_state(struct fake_g2g *g2g, u32 number, u8 state, u8 reason)
 {
-	struct fake_window *w = find_window(fw, number);
+	struct fake_window *w = find_window(&g2g->fw, number);
 
 	w->state.state = state;
 	w->state.reason = reason;
-	fake_fw_event(fw, KIWI_G2G_EV_WINDOW, number, state, reason);
+	fake_fw_event(&g2g->fw, KIWI_G2G_EV_WINDOW, number, state, reason);
 }
 
 /* All importers acknowledge that an export was revoked. */
-void fake_fw_acknowledge(struct kiwi_fw *fw, u32 number, u32 isolated)
+void fake_g2g_acknowledge(struct fake_g2g *g2g, u32 number, u32 isolated)
 {
-	struct fake_export *e = find_export(fw, number);
+	struct fake_export *e = find_export(&g2g->fw, number);
 
 	e->bindings = 0;
 	e->state = KIWI_G2G_EXPORT_REVOKED;
-	fake_fw_event(fw, KIWI_G2G_EV_EXPORT, number, 0, isolated);
+	fake_fw_event(&g2g->fw, KIWI_G2G_EV_EXPORT, number, 0, isolated);
 }
 
-void fake_fw_init(struct kiwi_fw *fw)
+void fake_g2g_init(struct fake_g2g *g2g, struct pci_dev *pdev)
 {
-	mutex_init(&fw->lock);
-	fw->identity = (struct kiwi_fw_identity) {
-		.serial = 0x1122334455667788ULL,
-		.fw_version = 0x0001000200000003ULL,
-		.caps = KIWI_G2G_CAP_ATOMICS | KIWI_G2G_CAP_PFC,
-		.abi = 0x10001,
-		.generation = 7,
-		.db_page_shift = 12,
-	};
-	fw->caps = (struct kiwi_g2g_caps) {
+	fake_fw_init(&g2g->fw, &model);
+	g2g->fw.identity.caps = KIWI_G2G_CAP_ATOMICS | KIWI_G2G_CAP_PFC;
+	g2g->fw.last = 0x100;	/* windows have numbers up to max_window */
+	g2g->pdev = pdev;
+	g2g->caps = (struct kiwi_g2g_caps) {
 		.queue.page_shift_max = 30,
 		.queue.pbl_table_shift_max = 20,
 		.accels = cpu_to_le16(256),
@@ -580,17 +410,14 @@ void fake_fw_init(struct kiwi_fw *fw)
 		.peer_ms = cpu_to_le32(160),
 		.link_ms = cpu_to_le32(80),
 	};
-	fw->fabric.state = KIWI_G2G_FABRIC_ACTIVE;
-	fw->port = (struct kiwi_g2g_port) {
+	g2g->fabric.state = KIWI_G2G_FABRIC_ACTIVE;
+	g2g->port = (struct kiwi_g2g_port) {
 		.config.mode = KIWI_G2G_PORT_DIRECT,
 		.state = KIWI_G2G_PORT_TRAINING,
 		.reason = KIWI_G2G_WHY_NO_NEIGHBOUR,
 		.neighbour = cpu_to_le16(KIWI_G2G_ACCEL_NONE),
 	};
-	fw->peer.state = KIWI_G2G_PEER_ESTABLISHED;
-	fw->slot[0] = (struct kiwi_g2g_slot) { .state = KIWI_G2G_SLOT_VERIFIED, .active = 1 };
-	fw->next_dma = SZ_1G;
-	fw->number = -1;
-	fw->last = 0x100;
-	fw->bind_state = KIWI_G2G_WINDOW_BINDING;
+	g2g->peer.state = KIWI_G2G_PEER_ESTABLISHED;
+	g2g->slot[0] = (struct kiwi_g2g_slot) { .state = KIWI_G2G_SLOT_VERIFIED, .active = 1 };
+	g2g->bind_state = KIWI_G2G_WINDOW_BINDING;
 }

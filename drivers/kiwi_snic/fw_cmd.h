@@ -15,7 +15,6 @@
 
 #include "caps.h"
 
-
 /*
  * struct ksnic_port_info - struct kiwi_snic_port in host order
  */

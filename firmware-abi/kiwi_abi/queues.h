@@ -87,8 +87,8 @@ KIWI_ABI_SIZE(struct kiwi_sge, 16);
  * @num_sge: entries that follow, 0..what fits the stride
  * @rsvd: 0
  *
- * The stride is a power of two from KIWI_RQE_MIN to KIWI_RQE_MAX bytes, fixed
- * when the QP is created.
+ * The stride is 2^n bytes, n KIWI_RQE_MIN_SHIFT..KIWI_RQE_MAX_SHIFT, fixed when
+ * the QP is created.
  */
 struct kiwi_rqe {
 	__le64 wr_id;

@@ -141,7 +141,7 @@ struct kiwi_snic_port_counters {
 	__le64 rx_not_roce;		/* frames that are not RoCEv2 to us */
 	__le64 rx_icrc_encapsulated;	/* dropped: ICRC wrong */
 	__le64 rx_malformed;		/* dropped: length, pad, version or opcode */
-	__le64 rx_no_qp;		/* dropped: no such QP, or state or address do not match */
+	__le64 rx_no_qp;		/* dropped: no such QP, or not its state, P_Key, address */
 	__le64 out_of_sequence;		/* responder: PSN ahead of the expected */
 	__le64 duplicate_request;	/* responder: PSN behind the expected */
 	__le64 packet_seq_err;		/* requester: NAK sequence received */

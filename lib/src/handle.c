@@ -156,8 +156,8 @@ int object_destroy(struct object *obj, uint32_t id)
 	struct handle *h = obj->handle;
 	int rc = handle_destroy(h, id);
 
-	/* A device that was removed has taken its objects with it. */
-	if (rc && rc != -ENODEV)
+	/* A device that was removed or has failed has taken its objects with it. */
+	if (rc && rc != -ENODEV && rc != -EIO)
 		return rc;
 	pthread_mutex_lock(&h->lock);
 	if (obj->prev)

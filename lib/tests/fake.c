@@ -40,7 +40,8 @@ static unsigned int event_count;
 static unsigned int breaches, files;
 static unsigned long calls;
 static uint32_t next_qpn, last_qpn = 0x1000;
-static bool removed, is_g2g;
+static int down;
+static bool is_g2g;
 static void *doorbell_page;
 
 static struct {
@@ -106,9 +107,9 @@ unsigned long fake_calls(void)
 	return calls;
 }
 
-void fake_remove(void)
+void fake_down(int err)
 {
-	removed = true;
+	down = err;
 }
 
 void fake_next_qpn(uint32_t qpn)
@@ -497,8 +498,8 @@ int __wrap_ioctl(int fd, unsigned long request, void *arg)
 	}
 	if (call_fails())
 		return failed(nr, ENOMEM, "the sweep");
-	if (removed)
-		return failed(nr, ENODEV, NULL);
+	if (down)
+		return failed(nr, down, NULL);
 	if (fail.nth && nr == fail.nr && !--fail.nth) {
 		fail.happened = true;
 		return failed(nr, fail.err, fail.text);
@@ -522,7 +523,7 @@ int __wrap_open(const char *path, int flags, ...)
 		return -1;
 	}
 	files++;
-	removed = false;
+	down = 0;
 	is_g2g = !strcmp(path, "/dev/kiwi/" FAKE_G2G_NAME);
 	return FAKE_FD;
 }
@@ -547,7 +548,7 @@ ssize_t __wrap_read(int fd, void *buf, size_t size)
 		return __real_read(fd, buf, size);
 	calls++;
 	if (!event_count) {
-		errno = removed ? ENODEV : EAGAIN;
+		errno = down ? down : EAGAIN;
 		return -1;
 	}
 	breach_unless(size >= sizeof(events[0]));

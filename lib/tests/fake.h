@@ -37,8 +37,8 @@ unsigned int fake_objects(void);
 /* System calls that the library has made so far. */
 unsigned long fake_calls(void);
 
-/* Answer every ioctl with ENODEV until the next open, as after removal. */
-void fake_remove(void);
+/* Answer every ioctl so until the next open: ENODEV after removal, EIO after a failure. */
+void fake_down(int err);
 
 /* Number given to the next QP; 0: one not used yet. */
 void fake_next_qpn(uint32_t qpn);

@@ -163,7 +163,7 @@ static void test_events(void)
 	ok(kiwi_next_event(f.dev, &out, 0) == 0, "no event");
 	fake_event(&in);
 	ok(kiwi_next_event(f.dev, &out, 0) == 1 && out.user_data == 77 && out.id == 3, "an event");
-	fake_remove();
+	fake_down(ENODEV);
 	ok(kiwi_next_event(f.dev, &out, 0) == -ENODEV && says("snic7"), "the end of events");
 	kiwi_close(f.dev);
 }
@@ -275,15 +275,15 @@ static void test_bad_number(void)
 	kiwi_close(f.dev);
 }
 
-static void test_removed(void)
+static void test_down(int err, const char *when)
 {
 	struct fixture f = fixture_open(8, 8, 4, 1);
 	struct kiwi_mr *mr;
 
 	need(kiwi_mr_reg(f.pd, &f, sizeof(f), KIWI_ACCESS_ALL, &mr));
-	fake_remove();
+	fake_down(err);
 	ok(!kiwi_qp_destroy(f.qp) && !kiwi_mr_dereg(mr) && !kiwi_cq_destroy(f.cq) &&
-	   !kiwi_pd_free(f.pd), "after removal handles end all the same");
+	   !kiwi_pd_free(f.pd), "handles end all the same %s", when);
 	kiwi_close(f.dev);
 }
 
@@ -319,7 +319,8 @@ int main(void)
 	test_bad_number();
 	test_memory();
 	ok(!fake_breaches(), "the ioctl contract was kept");
-	test_removed();
+	test_down(ENODEV, "after removal");
+	test_down(EIO, "after a failure");
 	test_events();
 	return tap_end();
 }

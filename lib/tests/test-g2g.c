@@ -348,7 +348,7 @@ static void test_removed(void)
 	ok(kiwi_g2g_next_event(g2g, &out, 0) == 0, "no event");
 	fake_event(&in);
 	ok(kiwi_g2g_next_event(g2g, &out, 0) == 1 && out.user_data == 77 && out.id == 3, "an event");
-	fake_remove();
+	fake_down(ENODEV);
 	ok(kiwi_g2g_next_event(g2g, &out, 0) == -ENODEV && says("g2g3"), "the end of events");
 	ok(!kiwi_import_destroy(imp) && !kiwi_export_destroy(exp),
 	   "after removal handles end all the same");

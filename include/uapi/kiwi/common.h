@@ -71,7 +71,8 @@ enum kiwi_common_event {
  * A file holds at most 256 unread events; more are counted in KIWI_EVENT_LOST. Those of an object
  * that is destroyed stay, while its id may become another's: @user_data tells them apart.
  * read: EAGAIN with O_NONBLOCK when none; EINVAL when the buffer is smaller than
- * one event; EFAULT when it cannot be written, and up to 8 events are lost then; EIO or
+ * one event; EINTR when a signal came first; EFAULT when it cannot be written, and up to 8
+ * events are lost then; EIO or
  * ENODEV, as ioctls, once all are read. poll: POLLHUP and POLLERR as soon as the device
  * is of no more use to the file.
  */

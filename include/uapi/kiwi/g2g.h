@@ -11,7 +11,8 @@
  *   EINVAL		a field is out of range, a reserved one is not zero, or the state of what is
  *			named does not allow it; routes: not proved, LAST_ERROR has the path
  *   E2BIG		the structure is longer than known and the excess is not zero
- *   EFAULT		the argument, or memory that it points to, cannot be accessed
+ *   EFAULT		the argument, or memory that it points to, cannot be accessed; or the device
+ *			could not read what the driver gave it
  *   ENOTTY		no such ioctl
  *   ENOENT		an id names no object of the kind wanted; or no image file has the name
  *   EBUSY		objects live that forbid it: LAST_ERROR names who has them (as does
@@ -23,14 +24,14 @@
  *   EBADF		a file descriptor handed over is not open, or no DMA-buf
  *   EMFILE, ENFILE	no file descriptor or open file is left
  *   EOPNOTSUPP		this device, personality, kernel or DMA-buf exporter cannot do it
- *   EREMOTEIO		the DMA-buf exporter failed to map the buffer, or took it back; or the
- *			firmware failed inside
+ *   EREMOTEIO		the DMA-buf exporter failed to map the buffer, or took it back; the import
+ *			is dead; or the firmware failed inside
  *   EPROTO		the firmware gave a reply that the ABI does not allow
  *   ETIME		the fabric did not drain in the time that the device allows
  *   ETIMEDOUT		the firmware did not answer in its own time limit
  *   EIO		the device is in a fatal state; it needs a reset
  *   ENODEV		the device was removed or reset since the file was opened
- *   EINTR, ERESTARTSYS	a signal arrived before anything was done
+ *   EINTR		a signal arrived before anything was done
  */
 #ifndef _UAPI_KIWI_G2G_H
 #define _UAPI_KIWI_G2G_H
@@ -464,12 +465,12 @@ struct kiwi_g2g_route_entry {
  * @nr_nodes: 1..4096
  * @nr_links: 0..65536
  * @nr_entries: 0..4194304; 0: the driver makes the routes
- * @max_hops: links that a packet may cross, 1..255
+ * @max_hops: links that a packet may cross, 1..255; dies send it on 16 times at most
  *
  * The routes of the whole fabric, of which this die's own are staged when all are
  * proved: every accelerator reaches every other, there is no loop, and buffers cannot wait for
  * each other in a circle. If not, EINVAL, and LAST_ERROR names the path; what was staged before
- * stays. Entries of a node and an accelerator follow each other.
+ * stays. Entries of a node follow each other; it has one at most for each accelerator.
  */
 struct kiwi_g2g_routes_stage {
 	__u32 size;
@@ -544,7 +545,8 @@ struct kiwi_g2g_routes_query {
  * @flags: 0
  * @slot: below slots, not the active one (EBUSY)
  * @rsvd: 0
- * @name: file below the kernel's firmware folders, in kiwi/g2g/; no slash; NUL-terminated
+ * @name: file below the kernel's firmware folders, in kiwi/g2g/; no slash, no dot in front;
+ *	NUL-terminated
  *
  * Loads and verifies; to use it is KIWI_G2G_IMAGE_DO_ACTIVATE.
  */
@@ -578,7 +580,7 @@ struct kiwi_g2g_image_write {
 
 enum kiwi_g2g_image_change_op {
 	KIWI_G2G_IMAGE_DO_VERIFY	= 1,	/* EOPNOTSUPP: IMAGE_QUERY says why */
-	KIWI_G2G_IMAGE_DO_ACTIVATE	= 2,	/* EINVAL: fabric ACTIVE; EBUSY: objects live */
+	KIWI_G2G_IMAGE_DO_ACTIVATE	= 2,	/* EBUSY: objects live */
 };
 
 /**
@@ -589,6 +591,8 @@ enum kiwi_g2g_image_change_op {
  * @op: enum kiwi_g2g_image_change_op
  *
  * The image that was active stays verified in its slot: to roll back is to activate that.
+ * EINVAL: to verify what is not wholly written; to activate what is not verified, or while the
+ * fabric is ACTIVE or in ERROR.
  */
 struct kiwi_g2g_image_change {
 	__u32 size;
@@ -820,6 +824,7 @@ struct kiwi_g2g_import_query {
  * @fd: out: DMA-buf, for importers that can do peer-to-peer: a GPU's driver
  * @length: out: bytes of the DMA-buf, whole granules and pages
  *
+ * EINVAL: it is not mapped; EREMOTEIO: it is dead.
  * Each call gives a descriptor of the same DMA-buf. When the import dies or is destroyed,
  * importers are told to unmap (move_notify), and to map it fails with ENODEV. The place in
  * the aperture becomes nobody else's before they have.

@@ -17,9 +17,11 @@
  *   values are in kiwi_abi/queues.h.
  *
  * errno, the same for every ioctl:
- *   EINVAL		a field is out of range, or a reserved one is not zero
+ *   EINVAL		a field is out of range, a reserved one is not zero, or the state of what is
+ *			named does not allow it
  *   E2BIG		the structure is longer than known and the excess is not zero
- *   EFAULT		the argument, or user memory handed over, cannot be accessed
+ *   EFAULT		the argument, or user memory handed over, cannot be accessed; or the device
+ *			could not read what the driver gave it
  *   ENOTTY		no such ioctl
  *   ENOENT		an id names no object of the kind wanted
  *   EBUSY		other objects still use the object; or the file has an error page already
@@ -35,7 +37,7 @@
  *   ETIMEDOUT		the firmware did not answer in its own time limit
  *   EIO		the device is in a fatal state; it needs a reset
  *   ENODEV		the device was removed or reset since the file was opened
- *   EINTR, ERESTARTSYS	a signal arrived before anything was done
+ *   EINTR		a signal arrived before anything was done
  */
 #ifndef _UAPI_KIWI_SNIC_H
 #define _UAPI_KIWI_SNIC_H
@@ -176,10 +178,11 @@ struct kiwi_snic_set_port {
  * @index: in: below gids
  * @type: SET in, QUERY out: KIWI_GID_*
  * @rsvd: 0
- * @gid: SET in, QUERY out: network byte order; zero with KIWI_GID_NONE
+ * @gid: SET in, QUERY out: unicast IPv6, or IPv4 as ::ffff:a.b.c.d, in network byte order;
+ *	zero with KIWI_GID_NONE
  *
- * When the driver binds, entry 0 of each port is fe80:: with the EUI-64 of the
- * port's MAC. SET of an entry already in another index: EINVAL.
+ * When the driver binds, and after each reset, entry 0 of each port is fe80:: with the EUI-64
+ * of the port's MAC, and the others are empty. SET of an entry already in another index: EINVAL.
  */
 struct kiwi_snic_gid {
 	__u32 size;
@@ -515,7 +518,7 @@ struct kiwi_snic_qp_create {
  * @max_rd_atomic: 0..max_rd_atomic of the device
  * @max_dest_rd_atomic: likewise
  * @hop_limit: 0 is taken as 64
- * @traffic_class: DSCP and ECN
+ * @traffic_class: DSCP in the upper 6 bits; ECN is the device's to set
  * @sgid_index: below gids
  * @dmac: destination MAC
  * @rsvd: 0
@@ -787,7 +790,8 @@ enum kiwi_snic_event_type {
  * A file holds at most 256 unread events; more are counted in EVENT_LOST. Those of an object
  * that is destroyed stay, while its id may become another's: @user_data tells them apart.
  * read: EAGAIN with O_NONBLOCK when none; EINVAL when the buffer is smaller than
- * one event; EFAULT when it cannot be written, and up to 8 events are lost then; EIO or
+ * one event; EINTR when a signal came first; EFAULT when it cannot be written, and up to 8
+ * events are lost then; EIO or
  * ENODEV, as ioctls, once all are read. poll: POLLHUP and POLLERR as soon as the device
  * is of no more use to the file.
  */

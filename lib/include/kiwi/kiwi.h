@@ -256,7 +256,7 @@ int kiwi_qp_query(struct kiwi_qp *qp, struct kiwi_snic_qp_modify *attr);
  * @max_rd_atomic: READs and atomics in flight to the peer
  * @max_dest_rd_atomic: READs and atomics in flight from the peer
  * @hop_limit: 0 is taken as 64
- * @traffic_class: DSCP and ECN
+ * @traffic_class: DSCP in the upper 6 bits; ECN is the device's to set
  * @dmac: MAC address of the peer, or of the router to it
  * @dgid: GID of the peer
  */

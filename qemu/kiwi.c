@@ -39,10 +39,14 @@ static bool check_properties(KiwiState *k, Error **errp)
 {
     return kiwi_check_property("vectors", k->vectors, KIWI_VECTORS_MIN,
                                KIWI_VECTORS_MAX, errp) &&
-           kiwi_check_property("heartbeat-ms", k->heartbeat_ms, 1, 1000000,
+           kiwi_check_property("cmd-timeout-ms", k->cmd_timeout_ms, 1, 60000,
+                               errp) &&
+           kiwi_check_property("reset-timeout-ms", k->reset_timeout_ms, 1,
+                               60000, errp) &&
+           kiwi_check_property("heartbeat-ms", k->heartbeat_ms, 1, 60000,
                                errp) &&
            kiwi_check_property("dma-bits", k->dma_bits, 32, 64, errp) &&
-           kiwi_check_property("eq-count", k->eq_count, 1, 1024, errp) &&
+           kiwi_check_property("eq-count", k->eq_count, 2, 1024, errp) &&
            kiwi_check_property("db-pages", k->db_pages, 1, 1 << 20, errp) &&
            kiwi_check_property("link-width", k->link_width, 1, KIWI_LINK_WIDTH,
                                errp) &&

@@ -402,7 +402,7 @@ KIWI_ABI_SIZE(struct kiwi_g2g_log_entry, 64);
 
 /* READ_LOG: no input; takes the records off the log */
 struct kiwi_g2g_log {
-	__le32 count;		/* records in this reply, 0..KIWI_G2G_LOG_READ */
+	__le32 count;		/* records in this reply: KIWI_G2G_LOG_READ, or all there are */
 	__le32 left;		/* records still in the log */
 	__le64 lost;		/* events that found no room, since reset */
 	struct kiwi_g2g_log_entry entry[KIWI_G2G_LOG_READ];

@@ -59,13 +59,14 @@ def overrun(log):
         to_rts(receiver, node, node, 1)
         stranger = dev.create_qp(node.pd, other_cq, node.page)
         to_rts(stranger, node, node, 1)
+        fresh = dev.create_qp(node.pd, cq, node.page)
         nops(sender, 6)
-        told = [node.events.take() for _ in range(4)]
+        told = [node.events.take() for _ in range(5)]
         assert (told[0].type, told[0].code, told[0].id) == (
             abi.KIWI_EV_CQ_ERROR, abi.KIWI_CQ_ERR_OVERRUN, cq.number)
         assert {(e.type, e.code, e.id) for e in told[1:]} == {
             (abi.KIWI_EV_QP_ERROR, abi.KIWI_CQE_ST_FATAL_ERR, qp.number)
-            for qp in (sender, sharer, receiver)}
+            for qp in (sender, sharer, receiver, fresh)}
         assert node.events.none()
         assert [cq.take().wr_id for _ in range(4)] == [0, 1, 2, 3]
         cq.publish()
@@ -73,6 +74,7 @@ def overrun(log):
         assert cq.none(), "a CQE after the error"
         for qp in (sender, sharer, receiver):
             assert qp.query().state == abi.KIWI_QPS_ERR
+        assert fresh.query().state == abi.KIWI_QPS_RESET
         assert stranger.query().state == abi.KIWI_QPS_RTS
         nops(stranger, 1, 9)
         assert other_cq.take().wr_id == 9
@@ -80,7 +82,7 @@ def overrun(log):
                             stranger.create_in(node.pd, other_cq.number, cq.number), 8)
         assert (reply.status, reply.err_field) == (
             abi.KIWI_ST_BAD_STATE, abi.offset("kiwi_snic_create_qp_in", "recv_cqn"))
-        for qp in (sender, sharer, receiver):
+        for qp in (sender, sharer, receiver, fresh):
             qp.destroy()
         cq.destroy()
         assert node.events.none()

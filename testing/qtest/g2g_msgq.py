@@ -486,7 +486,7 @@ def pause(_log):
         sent = dies[0].count().message_pdus
         wr_id = a.write(b.mr, a.sge(0, 8))
         assert a.idle() and b.mr.read(0, 8) == bytes(8)
-        assert dies[0].count().message_pdus == sent
+        assert dies[0].count().message_pdus == sent and a.query().sq_psn == 100
         b.mr.write(64, b"of the other")
         b.send_cqe(wr_id=b.write(a.mr, b.sge(64, 12), off=64))
         b.send_cqe(wr_id=b.read(a.mr, b.sge(128, 8)))

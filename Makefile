@@ -39,12 +39,16 @@ programs: $(programs:%=$(B)/bin/%)
 demo: ## move memory from GPU to GPU over RDMA, on an emulated host
 	@scripts/demo.sh
 
+demo-g2g: ## loads, stores and atomics between accelerators, through G2G dies on an emulated host
+	@scripts/demo-g2g.sh
+
 test: ## all that CI runs; T='PATTERN...' for some of it
 	@scripts/deps.sh build models boot check test
 	@$(run) $(T)
 
 # The tests that do many times more work with KIWI_SOAK.
-soak := fuzz.uapi 'hostile.random*' failnth.sweep gpu.ends 'detected.*' 'move.*'
+soak := fuzz.uapi 'hostile.random*' failnth.sweep gpu.ends g2g.silence g2g.cut g2g.revoke g2g.kill 'g2g.ends*' \
+	'detected.*' 'move.*'
 
 soak: ## the fuzzers, for hours rather than minutes
 	@scripts/deps.sh build models boot test
@@ -80,5 +84,5 @@ clean: ## remove what was built; the cache (KIWI_CACHE) stays
 help: ## this text
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 16
 
-.PHONY: all modules models programs demo test soak kunit check bench bench-gpu shell install \
+.PHONY: all modules models programs demo demo-g2g test soak kunit check bench bench-gpu shell install \
 	install-modules clean help

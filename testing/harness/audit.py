@@ -8,11 +8,11 @@
 import json
 
 
-def snics(vm):
-    """The ids of the SNICs that are plugged in."""
+def parts(vm, kind):
+    """The ids of the devices of a kind, snic or g2g, that are plugged in."""
     plugged = {entry["name"] for entry in
                vm.qmp("qom-list", path="/machine/peripheral")}
-    return [d for d in vm.machine.devices() if d.startswith("snic") and d in plugged]
+    return [d for d in vm.machine.devices() if d.startswith(kind) and d in plugged]
 
 
 def diag(vm, device):
@@ -34,3 +34,11 @@ def live(vm, device):
 def address(vm, name):
     """The PCI address of a device of class kiwi."""
     return vm.sh(f"basename $(readlink -f /sys/class/kiwi/{name}/device)").strip()
+
+
+def g2g_counters(vm, *names):
+    """Counters that G2G dies keep, by name, summed over all."""
+    text = vm.sh("cd /sys/class/kiwi; for n in " + " ".join(names) +
+                 "; do echo $n $(cat g2g*/counters/$n); done")
+    return {name: sum(map(int, values))
+            for name, *values in map(str.split, text.splitlines())}

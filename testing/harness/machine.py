@@ -7,6 +7,13 @@ import pathlib
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = TOP / "build"
 
+
+
+def accelerators(count):
+    """G2G dies, each below one switch with its accelerator."""
+    return tuple((f"g2g{n}", f"xpu{n}") for n in range(count))
+
+
 # Devices by the switch that they share. A group of one has a root port of its own.
 TOPOLOGIES = {
     "pair": (("snic0", "xpu0"), ("snic1", "xpu1")),
@@ -15,9 +22,28 @@ TOPOLOGIES = {
     "single": (("snic0", "xpu0"),),
     "xpus": (("xpu0",), ("xpu1",)),
     "bare": (),
+    "g2g-pair": accelerators(2),
+    "g2g-mesh": accelerators(4),
+    "g2g-spine": accelerators(8) + (("g2g8",), ("g2g9",)),
+    "g2g-switch": accelerators(8),
 }
 PORTS = 2       # of a SNIC; port n of each is on wire n
-TYPES = {"snic": "kiwi-snic", "xpu": "xpu"}
+TYPES = {"snic": "kiwi-snic", "xpu": "xpu", "g2g": "kiwi-g2g"}
+
+
+def full_mesh(count):
+    """A wire between any two dies: each has a port to each other, in the order of the others."""
+    return tuple(((a, b - 1), (b, a)) for b in range(count) for a in range(b))
+
+
+# Wires between ports (die, port) of G2G dies; an Ethernet switch joins more than two.
+WIRES = {
+    "g2g-pair": full_mesh(2),
+    "g2g-mesh": full_mesh(4),
+    "g2g-spine": tuple(((leaf, spine), (8 + spine, leaf))
+                       for spine in range(2) for leaf in range(8)),
+    "g2g-switch": tuple(tuple((leaf, plane) for leaf in range(8)) for plane in range(2)),
+}
 
 
 @dataclasses.dataclass
@@ -136,6 +162,13 @@ class Machine:
                 args += self._netdev(netdev, port, log)
                 props[f"netdev{port}"] = netdev
                 props[f"mac{port}"] = f"52:54:00:4b:{number:02x}:{port:02x}"
+        elif kind == "g2g":
+            props["serial"] = 0x4b57000000000101 + number
+            for wire, ends in enumerate(WIRES[self.topology]):
+                for port in (port for die, port in ends if die == number):
+                    netdev = f"{name}p{port}"
+                    args += self._netdev(netdev, PORTS + wire, log)
+                    props[f"netdev{port}"] = netdev
         else:
             props["vram-size"] = self.vram
         props.update(self.props.get(name, {}))

@@ -2,8 +2,9 @@
 """Fabric, ports, routes, images: F-1 to F-45 of spec/g2g.md."""
 
 import abi
-from g2gdev import (ALL, POD, SLOT, TIMES, Die, activate, cmd_id, configured, fabric, image, mesh, port_to,
+from g2gdev import (ALL, POD, SLOT, TIMES, Die, activate, cmd_id, configured, fabric, mesh, port_to,
                     switch)
+from g2gfabric import image
 from qtest import Qtest
 from scenario import hosttest
 from snicdev import STATUS, fields

@@ -8,7 +8,8 @@ import time
 import abi
 from g2g_wire import (ACK, BIND, CONTROL, DATA, LINK_MAC, READ, READ_RSP, THEIR_ID, THEIR_SERIAL, WRITE,
                       WRITE_ERR, Other, ready, tx)
-from g2gdev import PERSONALITIES, RW, TIMES, Die, activate, cmd_id, configured, fabric, image, mesh
+from g2gdev import RW, TIMES, Die, activate, cmd_id, configured, fabric, mesh
+from g2gfabric import PERSONALITIES, image
 from rc import ALL_REMOTE, PAGE, Endpoint
 from scenario import hosttest
 from snicdev import STATUS, Refused

@@ -10,7 +10,8 @@ import threading
 import zlib
 
 import abi
-from g2gdev import ONES, POD, RW, SLOT, Die, cmd_id, image
+from g2gdev import ONES, POD, RW, SLOT, Die, cmd_id
+from g2gfabric import image
 from ports import Wire
 from qtest import Qtest
 from scenario import hosttest

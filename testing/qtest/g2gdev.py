@@ -8,7 +8,6 @@
 """
 
 import ctypes
-import hashlib
 import json
 
 import abi
@@ -23,12 +22,6 @@ ONES = (1 << 64) - 1
 
 # Short, so that silence is noticed soon; long, so that a busy machine is not taken for it.
 TIMES = "link-ms=1500,peer-ms=3000,load-us=2000000,pause-ms=400,bind-ms=3000,revoke-ms=3000"
-
-PERSONALITIES = {
-    abi.KIWI_G2G_SUE: abi.KIWI_G2G_HDR_SUE,
-    abi.KIWI_G2G_OISA: abi.KIWI_G2G_HDR_OISA,
-    abi.KIWI_G2G_ETHX: abi.KIWI_G2G_HDR_ETHX,
-}
 
 
 def port_to(me, other):
@@ -59,18 +52,6 @@ def switch(count, props=TIMES, more=(), arguments=(), **options):
         netdevs += ["-netdev", f"hubport,id=s{n},hubid=0"]
         devices.append(f"kiwi-g2g,id=die{n},addr={SLOT + n:#x},serial={n + 1},{props},netdev0=s{n}")
     return Qtest([*devices, *more], [*netdevs, *arguments], **options)
-
-
-def image(personality, version=1, size=512, flags=0, **change):
-    """A personality image; keywords change fields before the hash is made."""
-    head = dict(magic=abi.KIWI_G2G_IMAGE_MAGIC, size=128, id=personality, version=version,
-                flags=flags, length=size, semantics=3, header_kind=PERSONALITIES.get(personality, 0),
-                id_bits=10, addr_bits=40, mtu=4096, vcs=4, reliability=3, flow=7, atomics=0xe)
-    head.update(change)
-    data = bytearray(fields("kiwi_g2g_image", **head) + bytes(n % 251 for n in range(size - 128)))
-    data[32:36] = b"test"
-    data[64:96] = hashlib.sha256(data).digest()
-    return bytes(data)
 
 
 class Die(Snic):

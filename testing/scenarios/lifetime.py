@@ -22,18 +22,20 @@ PINNED = ("echo 1 >/proc/sys/vm/stat_refresh; awk '/^nr_foll_pin_acquired/ { n +
 
 @end_check
 def nothing_left(vm):
-    """With the driver gone no device holds an object and no memory, whatever the scenario did."""
-    if not audit.snics(vm):
+    """With the drivers gone no device holds an object and no memory, whatever the scenario did."""
+    devices = audit.parts(vm, "snic") + audit.parts(vm, "g2g")
+    if not devices:
         return []
-    if vm.run("grep -q ^kiwi_snic /proc/modules")[0] == 0:
-        rc, text = vm.run("rmmod kiwi_snic", timeout=120)
-        if rc:
-            return [f"kiwi_snic does not unload: {text.strip()}"]
+    for driver in ("kiwi_snic", "kiwi_g2g"):
+        if vm.run(f"grep -q ^{driver} /proc/modules")[0] == 0:
+            rc, text = vm.run(f"rmmod {driver}", timeout=120)
+            if rc:
+                return [f"{driver} does not unload: {text.strip()}"]
     pinned = int(vm.sh(PINNED))
     if pinned:
         return [f"{pinned} pages are still pinned"]
     return [f"{device} still holds {audit.live(vm, device)}"
-            for device in audit.snics(vm) if audit.live(vm, device)]
+            for device in devices if audit.live(vm, device)]
 
 
 def load(vm):

@@ -152,7 +152,7 @@ def judged(vm):
 
 def transfer(vm, what):
     """Runs kiwi-perf: its report, and by SNIC what peers got or gave by switch and by root."""
-    before = {d: audit.ways(vm, d) for d in audit.snics(vm)}
+    before = {d: audit.ways(vm, d) for d in audit.parts(vm, "snic")}
     report = json.loads(vm.sh(f"kiwi-perf {what} -s 64K -n 8 --verify --json", timeout=120))
     assert report["results"][0]["verified"], report
     ways = {d: tuple(n - m for n, m in zip(audit.ways(vm, d), before[d])) for d in before}

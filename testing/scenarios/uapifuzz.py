@@ -33,7 +33,7 @@ def start(vm):
 
 def live(vm):
     """What the SNICs hold."""
-    return [audit.live(vm, device) for device in audit.snics(vm)]
+    return [audit.live(vm, device) for device in audit.parts(vm, "snic")]
 
 
 def instrumented(kernel):

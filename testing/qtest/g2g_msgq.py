@@ -507,6 +507,18 @@ def pause(_log):
         dies[1].resume_mr(b.mr.key, b.mr.addr, b.mr.size)
         a.send_cqe(wr_id=read)
 
+        # The peer has taken it and does not answer: what is waited for is the queue pair's timer.
+        a, b = pair(dies, timeout=19)
+        b.destroy()
+        a.write(b.mr, a.sge(0, 8))
+        q.until(lambda: dies[1].count().messages_dropped, "drop")
+        dies[0].act("PAUSE")
+        time.sleep(0.1)
+        assert not [e for e in dies[0].drain() if e.type == abi.KIWI_G2G_EV_PAUSE]
+        assert dies[0].event(abi.KIWI_G2G_EV_PAUSE).code == abi.KIWI_G2G_PAUSE_DRAINED
+        dies[0].act("RESUME")
+        a.destroy()
+
         # An answer is lost: drained no sooner than its timer has run out, and then asked for again.
         a, b = pair(dies, timeout=17, retry=3)
         q.qom_set("die1", "silent", True)

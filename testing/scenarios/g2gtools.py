@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0
+"""G2G IO dies by the tools alone: kiwictl brings a fabric up, kiwi-perf moves bytes in it."""
+
+import json
+
+import g2gfabric
+from scenario import scenario
+
+POD = "5d0c1e7a-6b48-4f02-9f3c-e4d7a1b2c3d4"
+DIES = 4
+EXPORTED = 300000
+
+
+def shown(vm, words, timeout=60):
+    return json.loads(vm.sh(f"kiwictl --json g2g {words}", timeout=timeout))
+
+
+def refused(vm, words, *says):
+    rc, output = vm.run(f"kiwictl g2g {words}", timeout=60)
+    assert rc == 1 and all(w in output for w in says), (words, rc, output)
+
+
+def others(die):
+    return [n for n in range(DIES) if n != die]
+
+
+def bring_up(vm):
+    """All dies active, by the commands that an administrator gives."""
+    vm.load("kiwi_g2g", "xpu")
+    vm.sh(f"kiwictl g2g generate mesh {DIES} >/tmp/mesh.yaml")
+    for die in range(DIES):
+        vm.sh(f"kiwictl g2g fabric configure g2g{die} pod {POD} accel {die} partition 7 epoch 3 && "
+              f"for p in 0 1 2; do kiwictl g2g port set g2g{die} $p up; done && "
+              f"kiwictl g2g routes stage g2g{die} /tmp/mesh.yaml && "
+              f"kiwictl g2g routes commit g2g{die}", timeout=120)
+    for die in range(DIES):
+        vm.sh(f"kiwictl g2g fabric activate g2g{die} within 60000", timeout=90)
+    for die in range(DIES):
+        for peer in others(die):
+            vm.sh(f"kiwictl g2g wait g2g{die} peer {peer} within 60000", timeout=90)
+
+
+def begin_export(vm, words):
+    """Begins an export that goes on by itself: its handle."""
+    vm.sh(f"kiwictl g2g export {words} >/tmp/export 2>&1 & echo $! >/tmp/export.pid; "
+          "while ! [ -s /tmp/export ]; do usleep 100000; done", timeout=60)
+    return vm.sh("head -n 1 /tmp/export").strip()
+
+
+def end_export(vm):
+    """Ends it as a user does; what it said besides the handle."""
+    vm.sh("kill -INT $(cat /tmp/export.pid); while kill -0 $(cat /tmp/export.pid) 2>/dev/null; do "
+          "usleep 100000; done", timeout=90)
+    return vm.sh("tail -n +2 /tmp/export").splitlines()
+
+
+def check_shown(vm):
+    """Each view tells what was set, and what came of it."""
+    for die in range(DIES):
+        fabric = shown(vm, f"fabric show g2g{die}")
+        assert {k: fabric[k] for k in ("state", "reason", "pod", "accel", "partition", "epoch",
+                                       "routes", "peers", "holders")} == {
+            "state": "ACTIVE", "reason": "NONE", "pod": POD, "accel": die, "partition": 7,
+            "epoch": 3, "routes": 1, "peers": DIES - 1, "holders": []}, fabric
+        assert fabric["ports_routable"] == [0, 1, 2], fabric
+        ports = shown(vm, f"ports g2g{die}")
+        assert [(p["state"], p["neighbour"]) for p in ports[:3]] == \
+            [("UP", n) for n in others(die)], ports
+        assert {p["state"] for p in ports[3:]} == {"DOWN"}, ports
+        assert [(p["accel"], p["state"]) for p in shown(vm, f"peers g2g{die}")] == \
+            [(n, "ESTABLISHED") for n in others(die)]
+        routes = shown(vm, f"routes show g2g{die}")
+        assert routes == {"generation": 1, "routes": [
+            {"accel": n, "layer": 0, "ports": [port]} for port, n in enumerate(others(die))]}
+    devices = json.loads(vm.sh("kiwictl --json list"))
+    assert [d["name"] for d in devices] == [f"g2g{n}" for n in range(DIES)], devices
+    for view in ("fabric show g2g0", "ports g2g0", "peers g2g0", "routes show g2g0",
+                 "image show g2g0", "topology /tmp/mesh.yaml"):
+        print(vm.sh(f"kiwictl g2g {view}"))
+
+
+def check_routes(vm):
+    """Routes of another topology are made by the kernel; what has none is refused, with the path."""
+    vm.sh("kiwictl g2g generate spine-leaf 4 2 2 | kiwictl g2g routes stage g2g0 -")
+    staged = shown(vm, "routes show g2g0 staged")["routes"]
+    assert [(r["accel"], r["ports"]) for r in staged] == [(n, [0]) for n in (1, 2, 3)], staged
+    rc, output = vm.run("sed '/die0.2/d' /tmp/mesh.yaml | kiwictl g2g routes stage g2g1 -")
+    assert rc == 1 and "no route: 0 at node 3" in output, output
+    vm.sh("kiwictl g2g routes stage g2g0 /tmp/mesh.yaml")
+    assert shown(vm, "routes commit g2g0 drain") == {"generation": 2}
+    vm.sh("kiwictl g2g wait g2g0 routes 2 within 1000")
+    refused(vm, "wait g2g0 routes 9 within 10", "generation 2, not 9")
+    assert shown(vm, "routes rollback g2g0") == {"generation": 3}
+    vm.sh("kiwictl g2g wait g2g0 peer 3 within 60000", timeout=90)
+
+
+def check_memory(vm):
+    """What one die writes another reads, from the third die's accelerator."""
+    handle = begin_export(vm, f"g2g0 to 1,2 rights rwa memory gpu:xpu0 bytes {EXPORTED}")
+    assert len(handle) == 32, handle
+    vm.sh(f"kiwictl g2g import g2g1 0 {handle} write 0 hello write {EXPORTED - 5} there")
+    assert shown(vm, f"import g2g2 0 {handle} read 0 5 read {EXPORTED - 5} 5") == [
+        {"read": b"hello".hex()}, {"read": b"there".hex()}]
+    steps = "add 64 5 add 64 7 read 64 8"
+    assert shown(vm, f"import g2g1 0 {handle} rights rwa {steps}") == [
+        {"before": 0}, {"before": 5}, {"read": (12).to_bytes(8, "little").hex()}]
+    assert any("kiwictl" in h for h in shown(vm, "fabric show g2g0")["holders"])
+    refused(vm, "fabric deactivate g2g0", "kiwictl")
+    refused(vm, f"import g2g3 0 {handle} read 0 1", "NO_ACCESS", "accelerator 0")
+    refused(vm, f"import g2g1 0 {'00' * 16} read 0 1", "NO_ACCESS")
+    refused(vm, f"import g2g1 0 {handle} read {EXPORTED} 1", str(EXPORTED))
+    assert end_export(vm) == []
+    refused(vm, f"import g2g1 0 {handle} read 0 1", "NO_ACCESS")
+
+    # An importer that lives on while the memory is taken back is told.
+    handle = begin_export(vm, "g2g0 to 1 memory gpu:xpu0")
+    vm.sh(f"kiwictl --json g2g events g2g1 count 1 within 60000 >/tmp/event & sleep 1; "
+          f"kiwictl g2g peer isolate g2g0 1; wait $!", timeout=90)
+    event = json.loads(vm.sh("cat /tmp/event"))
+    assert event["event"] == "peer" and event["id"] == 0, event
+    vm.sh("kiwictl g2g peer recover g2g0 1; kiwictl g2g wait g2g1 peer 0 within 60000", timeout=90)
+    end_export(vm)
+
+
+def check_images(vm):
+    """Another image is loaded, refused while the fabric is active, and used after."""
+    vm.sh("kiwictl g2g image load g2g0 1 OISA")
+    slots = shown(vm, "image show g2g0")["slots"]
+    assert [(s["state"], s["active"]) for s in slots] == \
+        [("VERIFIED", True), ("VERIFIED", False)] and slots[1]["name"] == "test", slots
+    refused(vm, "image activate g2g0 1", "g2g0")
+    refused(vm, "image load g2g0 0 OISA", "g2g0")
+    refused(vm, "image load g2g0 1 NONE", "NONE")
+    vm.sh("kiwictl g2g fabric deactivate g2g0 && kiwictl g2g image activate g2g0 1")
+    assert [s["active"] for s in shown(vm, "image show g2g0")["slots"]] == [False, True]
+    # By kiwictl itself, and one that is damaged.
+    path = f"{g2gfabric.FIRMWARE}/SUE"
+    vm.sh(f"kiwictl g2g image load g2g0 0 {path}")
+    vm.sh(f"cp {path} /tmp/bad; echo x >>/tmp/bad")
+    refused(vm, "image load g2g0 0 /tmp/bad", "g2g0")
+    assert shown(vm, "image show g2g0")["slots"][0]["error"] == "MALFORMED"
+
+
+@scenario("g2g.kiwictl", topology="g2g-mesh", timeout=400, files=g2gfabric.files("g2g-mesh"))
+def kiwictl(vm):
+    """A mesh of four dies brought up, looked at, used and taken down by kiwictl alone."""
+    bring_up(vm)
+    check_shown(vm)
+    check_memory(vm)
+    check_routes(vm)
+    check_images(vm)
+
+
+def perf(vm, words):
+    report = json.loads(vm.sh(f"kiwi-perf {words} --json", timeout=240))
+    assert report["complete"], report
+    return report
+
+
+@scenario("g2g.perf", topology="g2g-mesh", timeout=500)
+def kiwi_perf(vm):
+    """Stores, loads and atomics of all sizes into an accelerator's memory, every byte checked."""
+    bring_up(vm)
+    for op, peer in (("write", 1), ("read", 2), ("atomic", 3), ("cas", 1)):
+        sizes = [8] if op in ("atomic", "cas") else [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000]
+        for test in ("bw", "lat"):
+            report = perf(vm, f"{op} -d g2g0 -P g2g{peer} --peer-mem gpu:xpu{peer} --min 1 "
+                          f"--max 1000 -n 20 -v -t {test}")
+            assert [(r["bytes"], r["verified"]) for r in report["results"]] == \
+                [(size, True) for size in sizes], report
+            assert all(r["frames"] > 0 and r["us"] > 0 for r in report["results"]), report
+            print(json.dumps(report["results"]))
+    rc, output = vm.run("kiwi-perf write -d g2g0 -P g2g9")
+    assert rc == 1 and "g2g9" in output, output

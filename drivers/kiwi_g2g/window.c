@@ -183,7 +183,8 @@ void kg2g_window_tell(struct kg2g_window *window, u32 state, u32 reason)
 		return;
 	window->told = state;
 	kiwi_obj_notify(&window->obj, KIWI_G2G_EVENT_IMPORT, state, reason);
-	if (state == KIWI_G2G_WINDOW_DEAD)
+	/* Of one that ends all was taken away, and nobody waits for the work. */
+	if (state == KIWI_G2G_WINDOW_DEAD && !window->obj.ending)
 		schedule_work(&window->dead_work);
 }
 

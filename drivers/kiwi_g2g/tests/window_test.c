@@ -265,6 +265,27 @@ static void window_dmabuf_of_the_destroyed(struct kunit *test)
 	kiwi_obj_put(&window->obj);
 }
 
+/* Who looks at all windows since events were lost may be late with what it saw. */
+static void window_dead_when_it_has_ended(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct kg2g_window *window;
+	u32 id = bound(x);
+	bool pending;
+
+	window = kiwi_obj_get(&x->file->owner, id, &kg2g_window_ops, &x->err);
+	KUNIT_ASSERT_NOT_NULL(test, window);
+	KUNIT_EXPECT_EQ(test, fixture_destroy(x, id), 0);
+	spin_lock(&x->kg->part.event_lock);
+	kg2g_window_tell(window, KIWI_G2G_WINDOW_DEAD, KIWI_G2G_WHY_TIMEOUT);
+	pending = work_pending(&window->dead_work);
+	spin_unlock(&x->kg->part.event_lock);
+	cancel_work_sync(&window->dead_work);
+	KUNIT_EXPECT_FALSE(test, pending);
+	fixture_no_event(x);
+	kiwi_obj_put(&window->obj);
+}
+
 static void window_unbind_refused(struct kunit *test)
 {
 	struct fixture *x = test->priv;
@@ -330,6 +351,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_dmabuf),
 	KUNIT_CASE(window_dmabuf_of_the_dead),
 	KUNIT_CASE(window_dmabuf_of_the_destroyed),
+	KUNIT_CASE(window_dead_when_it_has_ended),
 	KUNIT_CASE(window_unbind_refused),
 	KUNIT_CASE(window_device_dies),
 	KUNIT_CASE(window_events_lost),

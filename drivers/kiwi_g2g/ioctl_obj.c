@@ -40,6 +40,7 @@ static int take_memory(struct kiwi_call *call, const struct kiwi_g2g_export_crea
 	if (IS_ERR(mem))
 		return mem_failed(call, c, PTR_ERR(mem), &why);
 	export->mem = mem;
+	export->path = mem->path;
 	return 0;
 }
 
@@ -109,8 +110,8 @@ int kg2g_ioctl_export_query(struct kiwi_call *call, void *data)
 			.size = q->size,
 			.export_id = q->export_id,
 			.state = out.state,
-			.path = export->mem->path.path,
-			.reason = export->mem->path.reason,
+			.path = export->path.path,
+			.reason = export->path.reason,
 			.page_shift = export->page_shift,
 			.bindings = le32_to_cpu(out.bindings),
 			.pages = export->pages,

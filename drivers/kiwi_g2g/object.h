@@ -24,6 +24,7 @@ extern const struct kiwi_obj_ops kg2g_export_ops;
  * @handle: random
  * @number: in the ABI
  * @told: state that the owner was told last; under event_lock
+ * @path: of @mem, which ends before the last reference does
  * @pages: entries of the device's page list
  * @page_shift: size of one, 2^n
  */
@@ -34,6 +35,7 @@ struct kg2g_export {
 	u8 grantees[KIWI_G2G_ACCELS_MAX / 8];
 	u8 handle[16];
 	u32 number;
+	struct kiwi_fw_path path;
 	u32 pages;
 	u8 page_shift;
 	u8 told;

@@ -56,6 +56,20 @@ static void export_tells_the_device_all(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, x->fw.last_mem->writable);
 }
 
+static void export_tells_the_user_how_it_is_reached(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct kiwi_g2g_export_create c = make(x);
+	struct kiwi_g2g_export_query q = { .export_id = c.export_id };
+
+	KUNIT_EXPECT_EQ(test, CALL(x, EXPORT_QUERY, &q), 0);
+	KUNIT_EXPECT_EQ(test, q.state, KIWI_G2G_EXPORT_LIVE);
+	KUNIT_EXPECT_EQ(test, q.path, x->fw.last_mem->mem.path.path);
+	KUNIT_EXPECT_EQ(test, q.reason, x->fw.last_mem->mem.path.reason);
+	KUNIT_EXPECT_EQ(test, q.page_shift, 20);
+	KUNIT_EXPECT_EQ(test, q.pages, 1);
+}
+
 static void export_read_only_memory(struct kunit *test)
 {
 	struct fixture *x = test->priv;
@@ -270,6 +284,7 @@ static void export_events_lost(struct kunit *test)
 
 static struct kunit_case export_cases[] = {
 	KUNIT_CASE(export_tells_the_device_all),
+	KUNIT_CASE(export_tells_the_user_how_it_is_reached),
 	KUNIT_CASE(export_read_only_memory),
 	KUNIT_CASE(export_handles_differ),
 	KUNIT_CASE(export_bad_fields),

@@ -10,6 +10,7 @@
 #include <kiwi/bar.h>
 
 struct page;
+struct sg_table;
 
 /**
  * struct kiwi_bar - a range of a BAR
@@ -45,6 +46,7 @@ void kiwi_bar_import_put(struct kiwi_bar *bar);
 void kiwi_bar_unmap(struct kiwi_bar *bar);
 
 /* bar_buf.c */
+int kiwi_bar_buf_table(struct sg_table *sgt, dma_addr_t addr, u64 size);
 struct dma_buf *kiwi_bar_buf_new(struct kiwi_bar *bar);
 void kiwi_bar_buf_revoke(struct dma_buf *dmabuf);
 

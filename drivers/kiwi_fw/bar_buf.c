@@ -12,10 +12,13 @@
 #include <linux/dma-resv.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/pci-p2pdma.h>
 #include <linux/scatterlist.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include <kiwi/compat.h>
@@ -72,9 +75,41 @@ static void bar_buf_unpin(struct dma_buf_attachment *attach)
 {
 }
 
+/* The length of an entry is 32 bits wide. */
+#define ENTRY_MAX	SZ_2G
+
+/**
+ * kiwi_bar_buf_table() - make the scatter list of a range
+ * @sgt: to be made, with sg_free_table() to undo it
+ * @addr: of the range, as the importer reaches it
+ * @size: of the range
+ *
+ * Return: 0 or -ENOMEM
+ */
+int kiwi_bar_buf_table(struct sg_table *sgt, dma_addr_t addr, u64 size)
+{
+	struct scatterlist *sg;
+	unsigned int i, len;
+	int ret;
+
+	ret = sg_alloc_table(sgt, DIV_ROUND_UP_ULL(size, ENTRY_MAX), GFP_KERNEL);
+	if (ret)
+		return ret;
+	for_each_sgtable_sg(sgt, sg, i) {
+		len = min_t(u64, size, ENTRY_MAX);
+		sg_set_page(sg, NULL, len, 0);
+		sg_dma_address(sg) = addr;
+		sg_dma_len(sg) = len;
+		addr += len;
+		size -= len;
+	}
+	return 0;
+}
+
 static struct sg_table *bar_buf_map(struct dma_buf_attachment *attach, enum dma_data_direction dir)
 {
 	struct bar_buf *buf = attach->dmabuf->priv;
+	const struct kiwi_bar_range *range = &buf->bar->range;
 	struct sg_table *sgt;
 	dma_addr_t addr;
 	int ret;
@@ -85,22 +120,19 @@ static struct sg_table *bar_buf_map(struct dma_buf_attachment *attach, enum dma_
 	sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
 	if (!sgt)
 		return ERR_PTR(-ENOMEM);
-	ret = sg_alloc_table(sgt, 1, GFP_KERNEL);
-	if (ret)
-		goto free_table;
-	addr = dma_map_resource(attach->dev, buf->bar->range.phys, buf->bar->range.size, dir,
+	addr = dma_map_resource(attach->dev, range->phys, range->size, dir,
 				DMA_ATTR_SKIP_CPU_SYNC);
 	ret = dma_mapping_error(attach->dev, addr);
 	if (ret)
-		goto free_list;
-	sg_set_page(sgt->sgl, NULL, buf->bar->range.size, 0);
-	sg_dma_address(sgt->sgl) = addr;
-	sg_dma_len(sgt->sgl) = buf->bar->range.size;
+		goto free_table;
+	ret = kiwi_bar_buf_table(sgt, addr, range->size);
+	if (ret)
+		goto unmap;
 	atomic_inc(&buf->bar->imports);
 	return sgt;
 
-free_list:
-	sg_free_table(sgt);
+unmap:
+	dma_unmap_resource(attach->dev, addr, range->size, dir, DMA_ATTR_SKIP_CPU_SYNC);
 free_table:
 	kfree(sgt);
 	return ERR_PTR(ret);
@@ -111,7 +143,8 @@ static void bar_buf_unmap(struct dma_buf_attachment *attach, struct sg_table *sg
 {
 	struct bar_buf *buf = attach->dmabuf->priv;
 
-	dma_unmap_resource(attach->dev, sg_dma_address(sgt->sgl), sg_dma_len(sgt->sgl), dir,
+	/* One mapping, in however many entries. */
+	dma_unmap_resource(attach->dev, sg_dma_address(sgt->sgl), buf->bar->range.size, dir,
 			   DMA_ATTR_SKIP_CPU_SYNC);
 	sg_free_table(sgt);
 	kfree(sgt);

@@ -35,7 +35,7 @@ SUITES = {
         "kiwi_g2g_route_random": 1,
         "kiwi_g2g_route_table": 7,
         "kiwi_g2g_stage": 6,
-        "kiwi_g2g_window": 18,
+        "kiwi_g2g_window": 19,
     },
     "kiwi_snic": {
         "kiwi_snic_abi": 13,

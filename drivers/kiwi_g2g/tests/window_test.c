@@ -2,8 +2,11 @@
 /* Imports: bound, mapped, dead and destroyed, in whatever order events come. */
 #include <linux/dma-buf.h>
 #include <linux/file.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
 #include <linux/sizes.h>
 
+#include "../../kiwi_fw/bar.h"
 #include "fixture.h"
 
 static u32 bind(struct fixture *x)
@@ -224,6 +227,29 @@ static void window_dmabuf(struct kunit *test)
 	dma_buf_put(dmabuf);
 }
 
+/* Importers find all of a window, whatever 32 bits hold. */
+static void window_dmabuf_table(struct kunit *test)
+{
+	static const u64 sizes[] = { SZ_4K, SZ_2G, SZ_4G, SZ_4G + SZ_64K, 9ULL * SZ_1G };
+	struct scatterlist *sg;
+	struct sg_table sgt;
+	unsigned int i, n;
+	u64 at;
+
+	for (n = 0; n < ARRAY_SIZE(sizes); n++) {
+		KUNIT_ASSERT_EQ(test, kiwi_bar_buf_table(&sgt, FIXTURE_BAR, sizes[n]), 0);
+		at = FIXTURE_BAR;
+		for_each_sgtable_dma_sg(&sgt, sg, i) {
+			KUNIT_EXPECT_EQ(test, sg_dma_address(sg), at);
+			KUNIT_EXPECT_NE(test, sg_dma_len(sg), 0);
+			KUNIT_EXPECT_TRUE(test, PAGE_ALIGNED(sg_dma_len(sg)));
+			at += sg_dma_len(sg);
+		}
+		KUNIT_EXPECT_EQ(test, at - FIXTURE_BAR, sizes[n]);
+		sg_free_table(&sgt);
+	}
+}
+
 /* Who has the DMA-buf of a window that died finds it of no use, and a new one is not made. */
 static void window_dmabuf_of_the_dead(struct kunit *test)
 {
@@ -349,6 +375,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_no_room_in_the_aperture),
 	KUNIT_CASE(window_map_refused_leaves_no_hole),
 	KUNIT_CASE(window_dmabuf),
+	KUNIT_CASE(window_dmabuf_table),
 	KUNIT_CASE(window_dmabuf_of_the_dead),
 	KUNIT_CASE(window_dmabuf_of_the_destroyed),
 	KUNIT_CASE(window_dead_when_it_has_ended),

@@ -16,14 +16,15 @@ static int export_destroy(struct kiwi_obj *obj, struct kiwi_error *err)
 {
 	struct kg2g_export *export = container_of(obj, struct kg2g_export, obj);
 	struct kiwi_fw *fw = obj->part->fw;
-	struct kiwi_error ignored;
 	int ret;
 
 	ret = kg2g_cmd_destroy_export(fw, export->number, err);
 	if (ret != -EBUSY || obj->revoked)
 		return ret;
-	if (kg2g_cmd_revoke_export(fw, export->number, &ignored) && !ignored.refused)
-		return kg2g_cmd_destroy_export(fw, export->number, err);
+	/* What is refused is not revoked: the device may go on reaching the memory. */
+	ret = kg2g_cmd_revoke_export(fw, export->number, err);
+	if (ret)
+		return ret;
 	obj->revoked = true;
 	return kg2g_cmd_destroy_export(fw, export->number, err);
 }

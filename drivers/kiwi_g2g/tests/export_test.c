@@ -254,6 +254,21 @@ static void export_taken_away_and_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x->fw.fails, 1);
 }
 
+/* So is one that did not let go of it before, when the export was given up. */
+static void export_taken_away_after_a_refusal(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct kiwi_g2g_export_create c = make(x);
+
+	fake_fw_export(&x->fw)->bindings = 1;
+	fake_fw_refuse(&x->fw, KIWI_G2G_OP_REVOKE_EXPORT, KIWI_ST_INTERNAL);
+	KUNIT_EXPECT_EQ(test, fixture_destroy(x, c.export_id), -EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, x->fw.mems, 1);
+	KUNIT_EXPECT_EQ(test, x->fw.fails, 0);
+	x->fw.last_mem->ops->revoked(x->fw.last_mem->arg);
+	KUNIT_EXPECT_EQ(test, x->fw.fails, 1);
+}
+
 static void export_dies_with_the_device(struct kunit *test)
 {
 	struct fixture *x = test->priv;
@@ -298,6 +313,7 @@ static struct kunit_case export_cases[] = {
 	KUNIT_CASE(export_closed_with_importers),
 	KUNIT_CASE(export_taken_away),
 	KUNIT_CASE(export_taken_away_and_refused),
+	KUNIT_CASE(export_taken_away_after_a_refusal),
 	KUNIT_CASE(export_dies_with_the_device),
 	KUNIT_CASE(export_events_lost),
 	{}

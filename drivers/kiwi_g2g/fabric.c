@@ -50,8 +50,10 @@ int kg2g_fabric_set(struct kg2g *kg, const struct kiwi_g2g_fabric_set *set,
 	return kg2g_name_holders(kg, ret, err);
 }
 
+/* The end of the pause before, which nobody may have waited for, is not the end of this one. */
 static void begin_pause(struct kg2g *kg)
 {
+	kiwi_fw_sync_events(kg->part.fw);
 	spin_lock(&kg->part.event_lock);
 	kg->paused = 0;
 	spin_unlock(&kg->part.event_lock);

@@ -27,7 +27,7 @@ SUITES = {
         "kiwi_g2g_aperture": 7,
         "kiwi_g2g_caps": 12,
         "kiwi_g2g_export": 18,
-        "kiwi_g2g_fabric": 18,
+        "kiwi_g2g_fabric": 19,
         "kiwi_g2g_image": 8,
         "kiwi_g2g_ioctl": 9,
         "kiwi_g2g_route_check": 24,

@@ -80,6 +80,17 @@ static void fabric_never_drains(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, x->g2g.paused);
 }
 
+/* A pause that was given up had drained all the same, and the event comes now. */
+static void fabric_drained_before(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+
+	x->g2g.undelivered = KIWI_G2G_PAUSE_DRAINED;
+	KUNIT_EXPECT_EQ(test, change(x, KIWI_G2G_FABRIC_DO_PAUSE), -ETIME);
+	KUNIT_EXPECT_EQ(test, fixture_event(x).type, KIWI_G2G_EVENT_PAUSE);
+	KUNIT_EXPECT_FALSE(test, x->g2g.paused);
+}
+
 static void fabric_states_in_range(struct kunit *test)
 {
 	struct fixture *x = test->priv;
@@ -320,6 +331,7 @@ static struct kunit_case fabric_cases[] = {
 	KUNIT_CASE(fabric_unknown_change),
 	KUNIT_CASE(fabric_drains),
 	KUNIT_CASE(fabric_never_drains),
+	KUNIT_CASE(fabric_drained_before),
 	KUNIT_CASE(fabric_states_in_range),
 	KUNIT_CASE(port_query),
 	KUNIT_CASE(port_set),

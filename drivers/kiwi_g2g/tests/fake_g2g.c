@@ -203,8 +203,18 @@ static u16 activate_image(struct kiwi_fw *fw, u32 slot)
 	return KIWI_ST_OK;
 }
 
+static void deliver(struct kiwi_fw *fw)
+{
+	u8 code = to_g2g(fw)->undelivered;
+
+	to_g2g(fw)->undelivered = 0;
+	if (code)
+		fake_fw_event(fw, KIWI_G2G_EV_PAUSE, 0, code, 0);
+}
+
 static u16 pause_die(struct kiwi_fw *fw)
 {
+	deliver(fw);
 	if (to_g2g(fw)->paused)
 		return KIWI_ST_BAD_STATE;
 	to_g2g(fw)->paused = true;
@@ -378,6 +388,7 @@ void fake_g2g_acknowledge(struct fake_g2g *g2g, u32 number, u32 isolated)
 void fake_g2g_init(struct fake_g2g *g2g, struct pci_dev *pdev)
 {
 	fake_fw_init(&g2g->fw, &model);
+	g2g->fw.syncing = deliver;
 	g2g->fw.identity.caps = KIWI_G2G_CAP_ATOMICS | KIWI_G2G_CAP_PFC;
 	g2g->fw.last = 0x100;	/* windows have numbers up to max_window */
 	g2g->pdev = pdev;

@@ -54,6 +54,7 @@ struct fake_window {
  * @generation: of the routes in force
  * @paused: PAUSE was accepted and not ended
  * @drains: PAUSE ends with an event DRAINED at once
+ * @undelivered: pause event of before, that the driver has not been given yet, or 0
  * @bind_state: that a window has when BIND_WINDOW is replied
  * @exports: alive
  * @windows: alive
@@ -71,6 +72,7 @@ struct fake_g2g {
 	u32 generation;
 	bool paused;
 	bool drains;
+	u8 undelivered;
 	u8 bind_state;
 	struct fake_export exports[FAKE_OBJECTS];
 	struct fake_window windows[FAKE_OBJECTS];

@@ -140,6 +140,16 @@ static int create_locked(struct kg2g_export *export, const struct kiwi_fw_pbl *p
 	return ret;
 }
 
+static bool is_revoked(struct kiwi_obj *obj)
+{
+	bool revoked;
+
+	mutex_lock(&obj->lock);
+	revoked = obj->revoked;
+	mutex_unlock(&obj->lock);
+	return revoked;
+}
+
 /**
  * kg2g_export_create() - let peers import the memory
  * @export: filled in by its maker; gets a handle
@@ -168,7 +178,12 @@ int kg2g_export_create(struct kg2g_export *export, struct kiwi_error *err)
 	ret = create_locked(export, &pbl, err);
 	mutex_unlock(&obj->lock);
 	kiwi_fw_pbl_release(obj->part->fw, &pbl);
-	return ret ?: kiwi_route_add(obj, &to_kg2g(obj->part)->exports, export->number, err);
+	if (!ret)
+		ret = kiwi_route_add(obj, &to_kg2g(obj->part)->exports, export->number, err);
+	/* It may have been taken away, and REVOKED, before events led here. */
+	if (!ret && is_revoked(obj))
+		kg2g_export_look(export);
+	return ret;
 }
 
 /**

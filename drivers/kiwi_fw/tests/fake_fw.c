@@ -200,6 +200,8 @@ int kiwi_fw_pbl_build(struct kiwi_fw *fw, const struct kiwi_fw_mem *mem,
 void kiwi_fw_pbl_release(struct kiwi_fw *fw, struct kiwi_fw_pbl *pbl)
 {
 	fw->pbls--;
+	if (fw->releasing)
+		fw->releasing(fw);
 }
 
 /* For models ------------------------------------------------------------------------------- */

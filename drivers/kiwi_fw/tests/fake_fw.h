@@ -91,6 +91,7 @@ struct fake_model {
  * @pbl_error: what page lists fail with
  * @pbl_why: and why
  * @pbl_limits: as given last
+ * @releasing: what else happens when a page list is released
  * @syncs: calls of kiwi_fw_sync_events()
  * @syncing: what else happens in it
  * @broken: rule that the driver broke
@@ -123,6 +124,7 @@ struct kiwi_fw {
 	int pbl_error;
 	struct kiwi_fw_err pbl_why;
 	struct kiwi_fw_pbl_limits pbl_limits;
+	void (*releasing)(struct kiwi_fw *fw);
 
 	unsigned int syncs;
 	void (*syncing)(struct kiwi_fw *fw);

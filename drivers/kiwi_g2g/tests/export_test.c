@@ -243,6 +243,25 @@ static void export_taken_away(struct kunit *test)
 	expect_event(x, c.export_id, KIWI_G2G_EXPORT_REVOKED, 1);
 }
 
+static void take_away(struct kiwi_fw *fw)
+{
+	fw->last_mem->ops->revoked(fw->last_mem->arg);
+	fake_fw_event(fw, KIWI_G2G_EV_EXPORT, fw->last, 0, 0);
+}
+
+/* The device is done with it before the driver has noted whose the export's number is. */
+static void export_taken_away_at_once(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct kiwi_g2g_export_create c;
+
+	x->fw.releasing = take_away;
+	c = make(x);
+	expect_event(x, c.export_id, KIWI_G2G_EXPORT_REVOKING, 0);
+	expect_event(x, c.export_id, KIWI_G2G_EXPORT_REVOKED, 0);
+	fixture_no_event(x);
+}
+
 /* A device that does not let go of memory that is taken away is stopped. */
 static void export_taken_away_and_refused(struct kunit *test)
 {
@@ -260,7 +279,7 @@ static void export_taken_away_after_a_refusal(struct kunit *test)
 	struct fixture *x = test->priv;
 	struct kiwi_g2g_export_create c = make(x);
 
-	fake_fw_export(&x->fw)->bindings = 1;
+	fake_g2g_export(&x->g2g)->bindings = 1;
 	fake_fw_refuse(&x->fw, KIWI_G2G_OP_REVOKE_EXPORT, KIWI_ST_INTERNAL);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, c.export_id), -EREMOTEIO);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 1);
@@ -312,6 +331,7 @@ static struct kunit_case export_cases[] = {
 	KUNIT_CASE(export_destroyed_with_importers),
 	KUNIT_CASE(export_closed_with_importers),
 	KUNIT_CASE(export_taken_away),
+	KUNIT_CASE(export_taken_away_at_once),
 	KUNIT_CASE(export_taken_away_and_refused),
 	KUNIT_CASE(export_taken_away_after_a_refusal),
 	KUNIT_CASE(export_dies_with_the_device),

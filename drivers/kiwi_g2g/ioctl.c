@@ -16,6 +16,8 @@ static int query_device(struct kiwi_call *call, void *data)
 	const struct kg2g_caps *caps = &to_kg2g(call->part)->caps;
 	struct kiwi_g2g_query_device *reply = data;
 
+	if (reply->rsvd)
+		return kiwi_call_reserved(call);
 	*reply = (struct kiwi_g2g_query_device) {
 		.size = reply->size,
 		.serial = id->serial,
@@ -75,6 +77,8 @@ static int read_log(struct kiwi_call *call, void *data)
 {
 	struct kiwi_g2g_log_read *read = data;
 
+	if (read->rsvd)
+		return kiwi_call_reserved(call);
 	*read = (struct kiwi_g2g_log_read) { .size = read->size, .after = read->after };
 	kg2g_log_read(to_kg2g(call->part), read);
 	return 0;
@@ -91,7 +95,11 @@ static int port_set(struct kiwi_call *call, void *data)
 
 static int port_query(struct kiwi_call *call, void *data)
 {
-	return kg2g_port_query(to_kg2g(call->part), data, &call->err);
+	struct kiwi_g2g_port_query *q = data;
+
+	if (q->rsvd || memchr_inv(q->rsvd1, 0, sizeof(q->rsvd1)))
+		return kiwi_call_reserved(call);
+	return kg2g_port_query(to_kg2g(call->part), q, &call->err);
 }
 
 static int peer_query(struct kiwi_call *call, void *data)
@@ -124,7 +132,11 @@ static int routes_commit(struct kiwi_call *call, void *data)
 
 static int routes_query(struct kiwi_call *call, void *data)
 {
-	return kg2g_routes_query(to_kg2g(call->part), data, &call->err);
+	struct kiwi_g2g_routes_query *q = data;
+
+	if (q->rsvd)
+		return kiwi_call_reserved(call);
+	return kg2g_routes_query(to_kg2g(call->part), q, &call->err);
 }
 
 static int image_load(struct kiwi_call *call, void *data)
@@ -152,7 +164,11 @@ static int image_change(struct kiwi_call *call, void *data)
 
 static int image_query(struct kiwi_call *call, void *data)
 {
-	return kg2g_image_query(to_kg2g(call->part), data, &call->err);
+	struct kiwi_g2g_image_query *q = data;
+
+	if (q->rsvd)
+		return kiwi_call_reserved(call);
+	return kg2g_image_query(to_kg2g(call->part), q, &call->err);
 }
 
 #define REPLY	KIWI_IOCTL_REPLY

@@ -154,6 +154,50 @@ static void ioctl_events_lost(struct kunit *test)
 	fixture_no_event(x);
 }
 
+#define RESERVED(_name, _type, _field)	\
+	{ KIWI_G2G_##_name, offsetof(struct _type, _field) }
+
+static void ioctl_reserved(struct kunit *test)
+{
+	static const struct {
+		unsigned int cmd;
+		unsigned int offset;
+	} fields[] = {
+		RESERVED(QUERY_DEVICE, kiwi_g2g_query_device, rsvd),
+		RESERVED(FABRIC_CHANGE, kiwi_g2g_fabric_change, rsvd),
+		RESERVED(DESTROY, kiwi_destroy, rsvd),
+		RESERVED(READ_LOG, kiwi_g2g_log_read, rsvd),
+		RESERVED(PORT_SET, kiwi_g2g_port_set, rsvd),
+		RESERVED(PORT_SET, kiwi_g2g_port_set, rsvd1),
+		RESERVED(PORT_QUERY, kiwi_g2g_port_query, rsvd),
+		RESERVED(PORT_QUERY, kiwi_g2g_port_query, rsvd1[5]),
+		RESERVED(PEER_CHANGE, kiwi_g2g_peer_change, rsvd),
+		RESERVED(ROUTES_COMMIT, kiwi_g2g_routes_commit, rsvd),
+		RESERVED(ROUTES_QUERY, kiwi_g2g_routes_query, rsvd),
+		RESERVED(IMAGE_LOAD, kiwi_g2g_image_load, rsvd),
+		RESERVED(IMAGE_QUERY, kiwi_g2g_image_query, rsvd),
+		RESERVED(EXPORT_CREATE, kiwi_g2g_export_create, rsvd),
+		RESERVED(EXPORT_REVOKE, kiwi_g2g_export_revoke, rsvd),
+		RESERVED(IMPORT_BIND, kiwi_g2g_import_bind, rsvd),
+		RESERVED(IMPORT_BIND, kiwi_g2g_import_bind, rsvd1),
+		RESERVED(IMPORT_MAP, kiwi_g2g_import_map, rsvd),
+	};
+	u8 data[KIWI_IOCTL_DATA_MAX] __aligned(8);
+	struct fixture *x = test->priv;
+	const struct kiwi_ioctl *ioctl;
+	char text[64];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		ioctl = &kg2g_ioctls[_IOC_NR(fields[i].cmd)];
+		memset(data, 0, sizeof(data));
+		data[fields[i].offset] = 1;
+		KUNIT_EXPECT_EQ(test, fixture_ioctl(x, fields[i].cmd, data), -EINVAL);
+		snprintf(text, sizeof(text), "%s: a reserved field is not zero", ioctl->name);
+		fixture_expect_text(x, text);
+	}
+}
+
 static void ioctl_destroy(struct kunit *test)
 {
 	struct fixture *x = test->priv;
@@ -174,6 +218,7 @@ static struct kunit_case ioctl_cases[] = {
 	KUNIT_CASE(ioctl_device_gone),
 	KUNIT_CASE(ioctl_events_read),
 	KUNIT_CASE(ioctl_events_lost),
+	KUNIT_CASE(ioctl_reserved),
 	KUNIT_CASE(ioctl_destroy),
 	{}
 };

@@ -68,7 +68,9 @@ static int upload(struct kg2g *kg, u32 slot, const u8 *data, u32 length, struct 
 	for (offset = 0; !ret && offset < length; offset += len) {
 		len = min_t(u32, length - offset, KIWI_G2G_IMAGE_CHUNK);
 		memcpy(chunk.bytes, data + offset, len);
-		ret = kg2g_cmd_write_image(kg->part.fw, slot, offset, len, chunk.dma, err);
+		ret = kg2g_may_go_on(kg, err);
+		if (!ret)
+			ret = kg2g_cmd_write_image(kg->part.fw, slot, offset, len, chunk.dma, err);
 	}
 	chunk_free(&chunk);
 	return ret;

@@ -81,6 +81,7 @@ int kg2g_setup(struct kg2g *kg, const struct kiwi_part_ops *ops, struct device *
 void kg2g_teardown(struct kg2g *kg);
 int kg2g_start(struct kg2g *kg, u64 bar_len, struct kiwi_error *err);
 void kg2g_stopped(struct kg2g *kg);
+int kg2g_may_go_on(const struct kg2g *kg, struct kiwi_error *err);
 
 /* events.c */
 void kg2g_event(void *part, const struct kiwi_eqe *eqe, bool lost);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What there is to a die beside the PCI function. */
+#include <linux/sched/signal.h>
+
 #include <kiwi/fw.h>
 
 #include "kg2g.h"
@@ -68,6 +70,20 @@ void kg2g_stopped(struct kg2g *kg)
 	cancel_work_sync(&kg->log_work);
 	cancel_work_sync(&kg->lost_work);
 	cancel_work_sync(&kg->reap_work);
+}
+
+/**
+ * kg2g_may_go_on() - whether a call of many commands should give the next
+ * @kg: the device; the gate is held, so that whoever takes the device down waits for the call
+ * @err: filled on failure
+ *
+ * Return: 0 or negative errno
+ */
+int kg2g_may_go_on(const struct kg2g *kg, struct kiwi_error *err)
+{
+	int ret = fatal_signal_pending(current) ? -EINTR : kiwi_part_check_up(&kg->part);
+
+	return ret ? kiwi_fail_plain(err, ret) : 0;
 }
 
 /**

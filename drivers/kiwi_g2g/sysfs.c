@@ -153,6 +153,9 @@ static ssize_t peers_emit(struct kiwi_part *part, unsigned long state, char *buf
 	if (!set)
 		return -ENOMEM;
 	for (accel = 0; accel < to_kg2g(part)->caps.accels; accel++) {
+		ret = kg2g_may_go_on(to_kg2g(part), &err);
+		if (ret)
+			break;
 		/* The own id is refused. */
 		ret = kg2g_cmd_query_peer(part->fw, accel, &peer, &err);
 		if (ret && !err.refused)

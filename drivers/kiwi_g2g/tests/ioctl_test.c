@@ -110,7 +110,9 @@ static void ioctl_device_gone(struct kunit *test)
 	poll_table wait = { };
 
 	KUNIT_ASSERT_EQ(test, CALL(x, IMPORT_BIND, &b), 0);
+	KUNIT_EXPECT_EQ(test, kg2g_may_go_on(x->kg, &x->err), 0);
 	kiwi_files_shut(&x->kg->part, -EIO);
+	KUNIT_EXPECT_EQ(test, kg2g_may_go_on(x->kg, &x->err), -EIO);
 	KUNIT_EXPECT_EQ(test, CALL(x, FABRIC_QUERY, &q), -EIO);
 	fixture_expect_text(x, "FABRIC_QUERY: the device is in a fatal state and needs a reset");
 	KUNIT_EXPECT_EQ(test, x->kg->part.cdev.ops->poll(&x->filp, &wait), EPOLLHUP | EPOLLERR);

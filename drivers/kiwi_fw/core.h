@@ -55,12 +55,13 @@ enum kiwi_fw_counter {
 /**
  * struct kiwi_fw_eq - an event queue
  * @fw: device
- * @lock: protects @active, @ci, @lost, @armed and the reading of @ring
+ * @lock: protects @active, @ci, @told, @lost, @armed and the reading of @ring
  * @deliver: asynchronous queue: one deliverer at a time
  * @work: delivery that an interrupt should not do
  * @ring: entries, the device's from creation to reset
  * @dma: of @ring
  * @ci: consumer index, free-running
+ * @told: as the device was told last
  * @number: in the ABI
  * @vector: MSI-X
  * @log2: entries 2^n
@@ -80,6 +81,7 @@ struct kiwi_fw_eq {
 	struct kiwi_eqe *ring;
 	dma_addr_t dma;
 	u32 ci;
+	u32 told;
 	u32 number;
 	u16 vector;
 	u8 log2;

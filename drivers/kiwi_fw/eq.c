@@ -26,14 +26,20 @@ static size_t kiwi_fw_eq_size(const struct kiwi_fw_eq *eq)
 
 /* The ring -------------------------------------------------------------- */
 
-static const struct kiwi_eqe *kiwi_fw_eq_peek(struct kiwi_fw_eq *eq)
+/* The entry of an index that is at most the size of the ring ahead, or NULL: not yet written. */
+static const struct kiwi_eqe *kiwi_fw_eq_entry(const struct kiwi_fw_eq *eq, u32 index)
 {
 	u32 size = BIT(eq->log2);
-	const struct kiwi_eqe *eqe = &eq->ring[eq->ci & (size - 1)];
-	u8 phase = eq->ci & size ? 0 : KIWI_EQE_PHASE;
+	const struct kiwi_eqe *eqe = &eq->ring[index & (size - 1)];
+	u8 phase = index & size ? 0 : KIWI_EQE_PHASE;
 
 	lockdep_assert_held(&eq->lock);
 	return (READ_ONCE(eqe->flags) & KIWI_EQE_PHASE) == phase ? eqe : NULL;
+}
+
+static const struct kiwi_eqe *kiwi_fw_eq_peek(const struct kiwi_fw_eq *eq)
+{
+	return kiwi_fw_eq_entry(eq, eq->ci);
 }
 
 static bool kiwi_fw_eq_pop(struct kiwi_fw_eq *eq, struct kiwi_eqe *copy)
@@ -54,9 +60,16 @@ static bool kiwi_fw_eq_pop(struct kiwi_fw_eq *eq, struct kiwi_eqe *copy)
 	return true;
 }
 
+/*
+ * What finds the ring full is lost, and only the next event says so (E-3). None may ever come, so
+ * a ring that was full counts as a loss.
+ */
 static void kiwi_fw_eq_update(struct kiwi_fw_eq *eq, bool arm)
 {
 	lockdep_assert_held(&eq->lock);
+	if (kiwi_fw_eq_entry(eq, eq->told + BIT(eq->log2) - 1))
+		eq->lost = true;
+	eq->told = eq->ci;
 	kiwi_fw_wr32(eq->fw, KIWI_REG_EQ_DB(eq->number),
 		     FIELD_PREP(KIWI_EQ_DB_CI, eq->ci & FIELD_MAX(KIWI_EQ_DB_CI)) |
 		     (arm ? KIWI_EQ_DB_ARM : 0));
@@ -103,8 +116,11 @@ static void kiwi_fw_async_event(struct kiwi_fw_eq *eq, const struct kiwi_eqe *eq
 /* Return: whether it stopped at its budget, one pass through the ring. */
 static bool kiwi_fw_async_deliver(struct kiwi_fw_eq *eq)
 {
+	static const struct kiwi_eqe none;
 	unsigned int budget = BIT(eq->log2);
+	struct kiwi_fw *fw = eq->fw;
 	struct kiwi_eqe eqe;
+	bool lost = false;
 
 	mutex_lock(&eq->deliver);
 	while (budget && kiwi_fw_async_pop(eq, &eqe)) {
@@ -112,9 +128,13 @@ static bool kiwi_fw_async_deliver(struct kiwi_fw_eq *eq)
 		budget--;
 	}
 	spin_lock_irq(&eq->lock);
-	if (eq->active)
+	if (eq->active) {
 		kiwi_fw_eq_update(eq, budget);
+		swap(lost, eq->lost);
+	}
 	spin_unlock_irq(&eq->lock);
+	if (lost)
+		fw->ops->event(fw->priv, &none, true);
 	mutex_unlock(&eq->deliver);
 	return !budget;
 }
@@ -196,13 +216,13 @@ static bool kiwi_fw_comp_poll(struct kiwi_fw_eq *eq, bool *any)
 			kiwi_fw_comp_event(eq->fw, &eqe);
 			budget--;
 		}
+		if (!eq->armed)
+			kiwi_fw_eq_update(eq, budget);
 		/* A loss during a sweep begins the next one: each comes to its end. */
 		if (eq->lost && !eq->sweep) {
 			eq->lost = false;
 			eq->sweep = 1;
 		}
-		if (!eq->armed)
-			kiwi_fw_eq_update(eq, budget);
 		more = !budget || eq->sweep;
 	}
 	*any = budget < KIWI_FW_IRQ_BUDGET;
@@ -351,6 +371,7 @@ static int kiwi_fw_eq_create(struct kiwi_fw_eq *eq, enum kiwi_eq_kind kind, u8 l
 
 	eq->log2 = min_t(u32, log2, fw->limits[KIWI_FW_EQ_LOG2]);
 	eq->ci = 0;
+	eq->told = 0;
 	eq->lost = false;
 	eq->armed = false;
 	eq->sweep = 0;

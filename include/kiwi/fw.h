@@ -54,7 +54,7 @@ struct kiwi_fw_identity {
  * @events_end: types of the part's own events are from KIWI_EV_PART on and below this
  * @event: an asynchronous event of a known type; process context (a worker of
  *	kiwi_fw or a caller of kiwi_fw_sync_events()); takes no lock but spinlocks and issues no
- *	command; @lost is set when events were lost before this one
+ *	command; @lost is set when events were lost before this one, which may be none: type 0
  * @down: the device can no longer be used: it vanished, died or broke the ABI. Called at most
  *	once per start, process context, from a worker of kiwi_fw; no command works from
  *	here on and the device no longer reaches memory. Objects of the device are gone or

@@ -11,8 +11,8 @@
 
 #include "caps.h"
 
-/* Inline data shares the largest WQE with its control segment and byte count. */
-#define INLINE_MAX	(KIWI_WQE_MAX_BB * KIWI_WQEBB - KIWI_WQE_SEG - sizeof(__le32))
+/* Inline data of a WRITE shares the largest WQE with two segments and its byte count. */
+#define INLINE_MAX	(KIWI_WQE_MAX_BB * KIWI_WQEBB - 2 * KIWI_WQE_SEG - sizeof(__le32))
 
 /**
  * ksnic_caps_parse() - take over the capabilities that the device reports

@@ -35,7 +35,7 @@ enum kiwi_snic_opcode {
  * @max_qp: queue pairs, at most KIWI_SNIC_NUMBER_MAX
  * @max_mr_size: bytes of one region
  * @max_mr_pages: pages in the page list of one region
- * @max_inline: bytes of inline data in a WQE
+ * @max_inline: bytes of inline data in a WQE, 0..476: what a WRITE has room for
  * @page_shift_max: largest page of a page list, 2^n, n 12..63
  * @pbl_table_shift_max: largest page-list table, 2^n, n 12..63
  * @ports: 1..8

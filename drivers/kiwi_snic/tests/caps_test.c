@@ -132,12 +132,12 @@ static void caps_region_pages(struct kunit *test)
 	check32(test, "max_mr_pages", &c->wire.max_mr_pages, &c->caps.max_mr_pages, 1, U32_MAX);
 }
 
-/* 8 units of 64 bytes, less the control segment and the byte count. */
+/* 8 units of 64 bytes, less the segments of a WRITE before its data, and the byte count. */
 static void caps_inline(struct kunit *test)
 {
 	struct caps *c = test->priv;
 
-	check32(test, "max_inline", &c->wire.max_inline, &c->caps.max_inline, 0, 512 - 16 - 4);
+	check32(test, "max_inline", &c->wire.max_inline, &c->caps.max_inline, 0, 512 - 32 - 4);
 }
 
 static void caps_page_size(struct kunit *test)

@@ -187,6 +187,8 @@ static void kiwi_fw_dmabuf_invalidate(struct dma_buf_attachment *attach)
 		buf->ops->hold(buf->arg);
 		kiwi_fw_dmabuf_unmap(buf);
 	}
+	/* The worker may be there before dma_buf_dynamic_attach() returns. */
+	buf->attach = attach;
 	/* Where it could not be mapped before, it is somewhere else now. */
 	buf->tries = 0;
 	mod_delayed_work(buf->fw->wq, &buf->remap, 0);

@@ -238,7 +238,7 @@ def aer(vm):
         vm.put("/tmp/error", struct.pack("<BBBx7I", bus, 0, 0, status, 0, 0, 0, 0, 0, 0))
         vm.sh("cat /tmp/error >/dev/aer_inject")
         assert f"RESULT errno {ENODEV} " in end_waiting(vm)
-        vm.sh("n=0; until : </dev/kiwi/snic0; do sleep 0.1; n=$((n + 1)); "
+        vm.sh("n=0; until true </dev/kiwi/snic0; do sleep 0.1; n=$((n + 1)); "
               "[ $n -lt 300 ] || exit 1; done", timeout=60)
         vm.sh("snic-ioctl objects.query objects.cascade")
         assert audit.live(vm, "snic0") == idle

@@ -206,9 +206,8 @@ static void run(const struct die *from, const struct die *to, bool last)
 	work(&p);
 	import_destroy(&p.import);
 	export_destroy(&p.export);
-	printf("  { \"from\": %u, \"to\": %u, \"path\": %u, \"loads\": %u, \"stores\": %u, "
-	       "\"atomics\": %u }%s\n", from->index, to->index, path, p.loads, p.stores,
-	       p.atomics, last ? "" : ",");
+	printf("  { \"from\": %u, \"to\": %u, \"path\": %u, \"loads\": %u, \"stores\": %u, \"atomics\": %u }%s\n",
+	       from->index, to->index, path, p.loads, p.stores, p.atomics, last ? "" : ",");
 	free(p.expected);
 }
 

@@ -243,18 +243,19 @@ static bool reads_ones(void *arg)
 
 static void report(const struct stream *s, const char *ended, uint32_t reason, uint64_t us)
 {
-	printf("{ \"ended\": \"%s\", \"reason\": %u, \"us\": %llu, \"steps\": %u, "
-	       "\"poisoned\": %u, \"worst_us\": %llu", ended, reason, (unsigned long long)us,
-	       s->steps, s->poisoned, (unsigned long long)s->worst_us);
+	printf("{ \"ended\": \"%s\", \"reason\": %u, \"us\": %llu, \"steps\": %u, \"poisoned\": %u, \"worst_us\": %llu",
+	       ended, reason, (unsigned long long)us, s->steps, s->poisoned,
+	       (unsigned long long)s->worst_us);
 	if (s->wrong)
 		fail("%u of %u answers were wrong", s->wrong, s->steps);
 }
 
 static struct die *die_of(struct fabric *f, const char *word)
 {
-	unsigned int n;
+	char *end = NULL;
+	unsigned long n = word ? strtoul(word, &end, 10) : 0;
 
-	if (!word || sscanf(word, "%u", &n) != 1 || n >= f->nr_dies || f->dies[n].xpu < 0)
+	if (!end || end == word || *end || n >= f->nr_dies || f->dies[n].xpu < 0)
 		fail("no die %s with an accelerator", word ? word : "named");
 	return &f->dies[n];
 }

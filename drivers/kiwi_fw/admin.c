@@ -101,16 +101,27 @@ bool kiwi_fw_admin_irq(struct kiwi_fw *fw)
 
 /* Slots and their payloads ----------------------------------------------- */
 
-static int kiwi_fw_slot_try_get(struct kiwi_fw_admin *admin, struct kiwi_fw_slot **slot)
+static bool kiwi_fw_is_indirect(size_t len)
 {
-	unsigned int n, count = BIT(admin->log2);
+	return len > KIWI_AQ_INLINE;
+}
+
+/*
+ * Who takes memory for a payload may wait for an exporter that moves a DMA-buf to make room, which
+ * takes commands: those are inline, and the last slot is for them.
+ */
+static int kiwi_fw_slot_try_get(struct kiwi_fw_admin *admin, bool indirect,
+				struct kiwi_fw_slot **slot)
+{
+	unsigned int n, last, count = BIT(admin->log2);
 	int ret = -EAGAIN;
 
 	spin_lock_irq(&admin->lock);
 	n = find_first_zero_bit(admin->used, count);
+	last = indirect ? find_next_zero_bit(admin->used, count, n + 1) : n;
 	if (admin->error) {
 		ret = admin->error;
-	} else if (!admin->held && n < count) {
+	} else if (!admin->held && last < count) {
 		__set_bit(n, admin->used);
 		*slot = &admin->slots[n];
 		ret = 0;
@@ -130,7 +141,7 @@ static void kiwi_fw_slot_put(struct kiwi_fw_admin *admin, struct kiwi_fw_slot *s
 /* A buffer that a slot once needed stays with it: low slots are used first, so few have one. */
 static int kiwi_fw_payload_get(struct kiwi_fw *fw, struct kiwi_fw_payload *payload, size_t len)
 {
-	if (len <= KIWI_AQ_INLINE || payload->cpu)
+	if (!kiwi_fw_is_indirect(len) || payload->cpu)
 		return 0;
 	payload->cpu = dma_alloc_coherent(&fw->pdev->dev, KIWI_AQ_PAYLOAD_MAX, &payload->dma,
 					  GFP_KERNEL);
@@ -173,13 +184,13 @@ static int kiwi_fw_submit(struct kiwi_fw *fw, const struct kiwi_fw_cmd *cmd,
 	};
 	int ret;
 
-	if (cmd->in_len > KIWI_AQ_INLINE) {
+	if (kiwi_fw_is_indirect(cmd->in_len)) {
 		memcpy(slot->in.cpu, cmd->in, cmd->in_len);
 		entry.in_addr = cpu_to_le64(slot->in.dma);
 	} else {
 		memcpy(entry.in, cmd->in, cmd->in_len);
 	}
-	if (cmd->out_len > KIWI_AQ_INLINE) {
+	if (kiwi_fw_is_indirect(cmd->out_len)) {
 		/* Nothing of an earlier command may pass for the reply. */
 		memset(slot->out.cpu, 0, cmd->out_len);
 		entry.out_addr = cpu_to_le64(slot->out.dma);
@@ -276,7 +287,7 @@ static int kiwi_fw_finish(struct kiwi_fw *fw, const struct kiwi_fw_cmd *cmd,
 	}
 	err->status = le16_to_cpu(reply->status);
 	if (err->status == KIWI_ST_OK) {
-		memcpy(cmd->out, cmd->out_len > KIWI_AQ_INLINE ? slot->out.cpu : reply->out,
+		memcpy(cmd->out, kiwi_fw_is_indirect(cmd->out_len) ? slot->out.cpu : reply->out,
 		       cmd->out_len);
 		return 0;
 	}
@@ -359,6 +370,7 @@ int kiwi_fw_exec(struct kiwi_fw *fw, u16 opcode, const void *in, size_t in_len, 
 	const struct kiwi_fw_cmd cmd = {
 		.opcode = opcode, .in = in, .in_len = in_len, .out = out, .out_len = out_len,
 	};
+	bool indirect = kiwi_fw_is_indirect(in_len) || kiwi_fw_is_indirect(out_len);
 	struct kiwi_fw_slot *slot = NULL;
 	struct kiwi_fw_err unwanted;
 	int ret;
@@ -373,7 +385,8 @@ int kiwi_fw_exec(struct kiwi_fw *fw, u16 opcode, const void *in, size_t in_len, 
 	ret = kiwi_fw_user_enter(&fw->admin);
 	if (ret)
 		return ret;
-	wait_event(fw->admin.wait, (ret = kiwi_fw_slot_try_get(&fw->admin, &slot)) != -EAGAIN);
+	wait_event(fw->admin.wait,
+		   (ret = kiwi_fw_slot_try_get(&fw->admin, indirect, &slot)) != -EAGAIN);
 	if (!ret)
 		ret = kiwi_fw_run_in_slot(fw, &cmd, slot, err);
 	kiwi_fw_user_leave(&fw->admin);

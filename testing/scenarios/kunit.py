@@ -9,7 +9,7 @@ RESULTS = "/sys/kernel/debug/kunit"
 # All suites, and how many cases each has: one that is not run fails the test.
 SUITES = {
     "kiwi_fw": {
-        "kiwi_fw_admin": 26,
+        "kiwi_fw_admin": 27,
         "kiwi_fw_admin_faults": 24,
         "kiwi_fw_db": 13,
         "kiwi_fw_dmabuf": 11,

@@ -226,6 +226,35 @@ static void admin_waits_for_a_slot(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fake_wait(calls[n]), 0);
 }
 
+/* Who waits for memory holds slots, and memory may have to wait for a command. */
+static void admin_last_slot_is_for_inline(struct kunit *test)
+{
+	struct fake *f = test->priv;
+	unsigned int n, size = BIT(f->fw.admin.log2), first = f->nr_cmds;
+	struct fake_call *calls[BIT(3)], *inline_call;
+	u8 in[KIWI_AQ_INLINE + 1] = {};
+
+	f->hold = true;
+	for (n = 0; n < size; n++)
+		calls[n] = fake_call(f, FAKE_ECHO, in, sizeof(in), 0);
+	KUNIT_ASSERT_TRUE(test, FAKE_UNTIL(READ_ONCE(f->fw.admin.users) == size));
+	msleep(20);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(f->nr_cmds), first + size - 1);
+	inline_call = fake_call(f, FAKE_ECHO, in, KIWI_AQ_INLINE, 0);
+	FAKE_EXPECT_SOON(test, READ_ONCE(f->nr_cmds) == first + size);
+	KUNIT_EXPECT_EQ(test, le16_to_cpu(fake_last_cmd(f)->entry.in_len), KIWI_AQ_INLINE);
+	fake_complete(f, fake_last_cmd(f));
+	KUNIT_EXPECT_EQ(test, fake_wait(inline_call), 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(f->nr_cmds), first + size);
+	fake_complete(f, fake_cmd(f, first));
+	FAKE_EXPECT_SOON(test, READ_ONCE(f->nr_cmds) == first + size + 1);
+	for (n = 1; n < size - 1; n++)
+		fake_complete(f, fake_cmd(f, first + n));
+	fake_complete(f, fake_last_cmd(f));
+	for (n = 0; n < size; n++)
+		KUNIT_EXPECT_EQ(test, fake_wait(calls[n]), 0);
+}
+
 struct submitter {
 	struct work_struct work;
 	struct fake *f;
@@ -389,6 +418,7 @@ static struct kunit_case admin_cases[] = {
 	KUNIT_CASE(admin_ids_in_flight_differ),
 	KUNIT_CASE(admin_id_changes_with_each_use),
 	KUNIT_CASE(admin_waits_for_a_slot),
+	KUNIT_CASE(admin_last_slot_is_for_inline),
 	KUNIT_CASE(admin_concurrent_submitters),
 	KUNIT_CASE(admin_counts_commands),
 	KUNIT_CASE(admin_refusal_is_told),

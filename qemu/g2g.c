@@ -133,7 +133,6 @@ static void g2g_exit(PCIDevice *pci)
 static void g2g_instance_init(Object *obj)
 {
     qemu_cond_init(&KIWI_G2G(obj)->answered);
-    msgq_instance_init(&KIWI_G2G(obj)->msgq, obj);
 }
 
 /* Whoever waits holds a reference. */
@@ -177,6 +176,7 @@ static Property g2g_properties[] = {
     DEFINE_PROP_UINT32("link-ms", G2gState, link_ms, 1000),
     DEFINE_PROP_UINT32("resend-ms", G2gState, resend_ms, 20),
     DEFINE_PROP_UINT64("seed", G2gState, seed, 1),
+    MSGQ_PROPERTIES(G2gState, msgq),
     DEFINE_PROP_END_OF_LIST(),
 };
 

@@ -5,52 +5,6 @@
 #include "msgq.h"
 #include "qemu/bswap.h"
 
-/* Beside ctrl, raddr and count in a WQE of the largest size. */
-#define INLINE_MAX (KIWI_WQE_MAX_BB * KIWI_WQEBB - 2 * KIWI_WQE_SEG - 4)
-/* Half of the PSN space holds it at the smallest MTU, and a window. */
-#define MSG_SIZE_MAX (1U << 30)
-
-void msgq_instance_init(Msgq *s, Object *obj)
-{
-    const struct {
-        const char *name;
-        uint32_t *value;
-        uint32_t initial;
-    } words[] = {
-        { "max-pd", &s->max_pd, 16384 },
-        { "max-mr", &s->max_mr, 65536 },
-        { "max-cq", &s->max_cq, 16384 },
-        { "max-qp", &s->max_qp, 16384 },
-        { "max-inline", &s->max_inline, INLINE_MAX },
-        { "max-msg-size", &s->max_msg_size, MSG_SIZE_MAX },
-    };
-    const struct {
-        const char *name;
-        uint8_t *value;
-        uint8_t initial;
-    } bytes[] = {
-        { "sq-log2-max", &s->sq_log2_max, KIWI_QUEUE_LOG2_MAX },
-        { "rq-log2-max", &s->rq_log2_max, KIWI_QUEUE_LOG2_MAX },
-        { "cq-log2-max", &s->cq_log2_max, KIWI_QUEUE_LOG2_MAX },
-        { "max-sge", &s->max_sge, 30 },
-        { "max-rd-atomic", &s->max_rd_atomic, 16 },
-    };
-
-    for (int i = 0; i < ARRAY_SIZE(words); i++) {
-        *words[i].value = words[i].initial;
-        object_property_add_uint32_ptr(obj, words[i].name, words[i].value,
-                                       OBJ_PROP_FLAG_READWRITE);
-    }
-    for (int i = 0; i < ARRAY_SIZE(bytes); i++) {
-        *bytes[i].value = bytes[i].initial;
-        object_property_add_uint8_ptr(obj, bytes[i].name, bytes[i].value,
-                                      OBJ_PROP_FLAG_READWRITE);
-    }
-    s->max_mr_size = 1ULL << 40;
-    object_property_add_uint64_ptr(obj, "max-mr-size", &s->max_mr_size,
-                                   OBJ_PROP_FLAG_READWRITE);
-}
-
 bool msgq_check_properties(const Msgq *s, Error **errp)
 {
     const uint32_t numbers = KIWI_SNIC_NUMBER_MAX;
@@ -66,8 +20,8 @@ bool msgq_check_properties(const Msgq *s, Error **errp)
         { "max-cq", s->max_cq, 1, numbers },
         { "max-qp", s->max_qp, 1, KIWI_SNIC_QPN_MAX - KIWI_SNIC_QPN_MIN + 1 },
         { "max-mr-size", s->max_mr_size, 1, INT64_MAX },
-        { "max-inline", s->max_inline, 0, INLINE_MAX },
-        { "max-msg-size", s->max_msg_size, 1, MSG_SIZE_MAX },
+        { "max-inline", s->max_inline, 0, MSGQ_INLINE_MAX },
+        { "max-msg-size", s->max_msg_size, 1, MSGQ_SIZE_MAX },
         { "sq-log2-max", s->sq_log2_max, 3, log2 },
         { "rq-log2-max", s->rq_log2_max, 0, log2 },
         { "cq-log2-max", s->cq_log2_max, 1, log2 },

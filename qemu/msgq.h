@@ -203,8 +203,35 @@ struct Msgq {
 
 /* --- msgq.c -------------------------------------------------------------- */
 
-/* Gives the part the properties that say what QUERY_CAPS reports. */
-void msgq_instance_init(Msgq *s, Object *obj);
+/* Beside ctrl, raddr and count in a WQE of the largest size. */
+#define MSGQ_INLINE_MAX \
+    (KIWI_WQE_MAX_BB * KIWI_WQEBB - 2 * KIWI_WQE_SEG - 4)
+/* Half of the PSN space holds it at the smallest MTU, and a window. */
+#define MSGQ_SIZE_MAX (1U << 30)
+
+/*
+ * What QUERY_CAPS reports, for the properties of the part: it cannot be changed
+ * once the device is realized, since tables are as large as it says.
+ */
+#define MSGQ_PROPERTIES(type, field) \
+    DEFINE_PROP_UINT32("max-pd", type, field.max_pd, 16384), \
+    DEFINE_PROP_UINT32("max-mr", type, field.max_mr, 65536), \
+    DEFINE_PROP_UINT32("max-cq", type, field.max_cq, 16384), \
+    DEFINE_PROP_UINT32("max-qp", type, field.max_qp, 16384), \
+    DEFINE_PROP_UINT64("max-mr-size", type, field.max_mr_size, 1ULL << 40), \
+    DEFINE_PROP_UINT32("max-inline", type, field.max_inline, \
+                       MSGQ_INLINE_MAX), \
+    DEFINE_PROP_UINT32("max-msg-size", type, field.max_msg_size, \
+                       MSGQ_SIZE_MAX), \
+    DEFINE_PROP_UINT8("sq-log2-max", type, field.sq_log2_max, \
+                      KIWI_QUEUE_LOG2_MAX), \
+    DEFINE_PROP_UINT8("rq-log2-max", type, field.rq_log2_max, \
+                      KIWI_QUEUE_LOG2_MAX), \
+    DEFINE_PROP_UINT8("cq-log2-max", type, field.cq_log2_max, \
+                      KIWI_QUEUE_LOG2_MAX), \
+    DEFINE_PROP_UINT8("max-sge", type, field.max_sge, 30), \
+    DEFINE_PROP_UINT8("max-rd-atomic", type, field.max_rd_atomic, 16)
+
 bool msgq_check_properties(const Msgq *s, Error **errp);
 void msgq_init(Msgq *s, KiwiState *k, const MsgqOps *ops);
 void msgq_exit(Msgq *s);

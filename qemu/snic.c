@@ -74,11 +74,6 @@ static void snic_exit(PCIDevice *pci)
     msgq_exit(&s->msgq);
 }
 
-static void snic_instance_init(Object *obj)
-{
-    msgq_instance_init(&KIWI_SNIC(obj)->msgq, obj);
-}
-
 static Property snic_properties[] = {
     DEFINE_PROP_MACADDR("mac0", SnicState, port[0].conf.macaddr),
     DEFINE_PROP_NETDEV("netdev0", SnicState, port[0].conf.peers),
@@ -93,6 +88,7 @@ static Property snic_properties[] = {
     DEFINE_PROP_UINT8("ports", SnicState, msgq.ports, SNIC_PORTS_MAX),
     DEFINE_PROP_UINT8("gids", SnicState, msgq.num_gids, 16),
     DEFINE_PROP_UINT8("mtu-max", SnicState, msgq.mtu_max, KIWI_MTU_4096),
+    MSGQ_PROPERTIES(SnicState, msgq),
     DEFINE_PROP_UINT32("nic-ns", SnicState, msgq.nic_ns, 0),
     DEFINE_PROP_UINT32("packet-ns", SnicState, msgq.packet_ns, 0),
     DEFINE_PROP_UINT32("write-ns", SnicState, write_ns, 0),
@@ -126,7 +122,6 @@ static const TypeInfo snic_info = {
     .name = TYPE_KIWI_SNIC,
     .parent = TYPE_KIWI,
     .instance_size = sizeof(SnicState),
-    .instance_init = snic_instance_init,
     .class_init = snic_class_init,
 };
 

@@ -165,7 +165,8 @@ def refused(log):
                 assert q.qom_get("snic0", "fault") == ""
             else:
                 raise AssertionError(f"accepted: {text}")
-        for prop, value in (("event", "type=1"), ("drop0", 10001), ("surprise", True)):
+        for prop, value in (("event", "type=1"), ("drop0", 10001), ("surprise", True),
+                            ("max-rd-atomic", 255), ("max-qp", 1)):
             try:
                 q.qom_set("snic0", prop, value)
             except QtestError:

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Words for values of G2G IO dies, which are those of sysfs. */
+#include <kiwi_abi/g2g_names.h>
+
 #include "priv.h"
 
 const char *kiwi_g2g_fabric_state_text(unsigned int state)
 {
 	static const char *const words[] = {
-		[KIWI_G2G_FABRIC_UNCONFIGURED] = "UNCONFIGURED",
-		[KIWI_G2G_FABRIC_CONFIGURED] = "CONFIGURED",
-		[KIWI_G2G_FABRIC_READY] = "READY",
-		[KIWI_G2G_FABRIC_ACTIVE] = "ACTIVE",
-		[KIWI_G2G_FABRIC_ERROR] = "ERROR",
+		KIWI_G2G_FABRIC_STATE_NAMES
 	};
 
 	return WORD(words, state);
@@ -18,10 +16,7 @@ const char *kiwi_g2g_fabric_state_text(unsigned int state)
 const char *kiwi_g2g_port_state_text(unsigned int state)
 {
 	static const char *const words[] = {
-		[KIWI_G2G_PORT_DOWN] = "DOWN",
-		[KIWI_G2G_PORT_TRAINING] = "TRAINING",
-		[KIWI_G2G_PORT_UP] = "UP",
-		[KIWI_G2G_PORT_FAULT] = "FAULT",
+		KIWI_G2G_PORT_STATE_NAMES
 	};
 
 	return WORD(words, state);
@@ -30,11 +25,7 @@ const char *kiwi_g2g_port_state_text(unsigned int state)
 const char *kiwi_g2g_peer_state_text(unsigned int state)
 {
 	static const char *const words[] = {
-		[KIWI_G2G_PEER_NONE] = "NONE",
-		[KIWI_G2G_PEER_SEEKING] = "SEEKING",
-		[KIWI_G2G_PEER_ESTABLISHED] = "ESTABLISHED",
-		[KIWI_G2G_PEER_MISMATCH] = "MISMATCH",
-		[KIWI_G2G_PEER_ISOLATED] = "ISOLATED",
+		KIWI_G2G_PEER_STATE_NAMES
 	};
 
 	return WORD(words, state);
@@ -43,11 +34,7 @@ const char *kiwi_g2g_peer_state_text(unsigned int state)
 const char *kiwi_g2g_slot_state_text(unsigned int state)
 {
 	static const char *const words[] = {
-		[KIWI_G2G_SLOT_EMPTY] = "EMPTY",
-		[KIWI_G2G_SLOT_LOADING] = "LOADING",
-		[KIWI_G2G_SLOT_LOADED] = "LOADED",
-		[KIWI_G2G_SLOT_VERIFIED] = "VERIFIED",
-		[KIWI_G2G_SLOT_BAD] = "BAD",
+		KIWI_G2G_SLOT_STATE_NAMES
 	};
 
 	return WORD(words, state);
@@ -79,34 +66,7 @@ const char *kiwi_g2g_import_state_text(unsigned int state)
 const char *kiwi_g2g_reason_text(unsigned int reason)
 {
 	static const char *const words[] = {
-		[KIWI_G2G_WHY_NONE] = "NONE",
-		[KIWI_G2G_WHY_ADMIN] = "ADMIN",
-		[KIWI_G2G_WHY_NOT_CONFIGURED] = "NOT_CONFIGURED",
-		[KIWI_G2G_WHY_NO_ROUTES] = "NO_ROUTES",
-		[KIWI_G2G_WHY_NO_PORT] = "NO_PORT",
-		[KIWI_G2G_WHY_ID_CONFLICT] = "ID_CONFLICT",
-		[KIWI_G2G_WHY_NO_CARRIER] = "NO_CARRIER",
-		[KIWI_G2G_WHY_NO_NEIGHBOUR] = "NO_NEIGHBOUR",
-		[KIWI_G2G_WHY_NEIGHBOURS] = "NEIGHBOURS",
-		[KIWI_G2G_WHY_POD] = "POD",
-		[KIWI_G2G_WHY_IMAGE] = "IMAGE",
-		[KIWI_G2G_WHY_EPOCH] = "EPOCH",
-		[KIWI_G2G_WHY_PARTITION] = "PARTITION",
-		[KIWI_G2G_WHY_MTU] = "MTU",
-		[KIWI_G2G_WHY_LANES] = "LANES",
-		[KIWI_G2G_WHY_FEC] = "FEC",
-		[KIWI_G2G_WHY_LLR] = "LLR",
-		[KIWI_G2G_WHY_FLOW] = "FLOW",
-		[KIWI_G2G_WHY_LLR_EXHAUSTED] = "LLR_EXHAUSTED",
-		[KIWI_G2G_WHY_TIMEOUT] = "TIMEOUT",
-		[KIWI_G2G_WHY_RESTARTED] = "RESTARTED",
-		[KIWI_G2G_WHY_ISOLATED] = "ISOLATED",
-		[KIWI_G2G_WHY_REVOKE] = "REVOKE",
-		[KIWI_G2G_WHY_REVOKED] = "REVOKED",
-		[KIWI_G2G_WHY_NO_ACCESS] = "NO_ACCESS",
-		[KIWI_G2G_WHY_NO_RESOURCE] = "NO_RESOURCE",
-		[KIWI_G2G_WHY_PROTOCOL] = "PROTOCOL",
-		[KIWI_G2G_WHY_FABRIC] = "FABRIC",
+		KIWI_G2G_REASON_NAMES
 	};
 
 	return WORD(words, reason);

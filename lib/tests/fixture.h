@@ -40,6 +40,29 @@ static inline bool says(const char *word)
 	holds(n > 1 && n < 100);						\
 } while (0)
 
+/* A whole life, each of whose system calls fails in turn, leaves nothing behind. */
+static inline void fixture_sweep(bool (*life)(void), unsigned int least)
+{
+	unsigned int n;
+
+	for (n = 1; n < 1000; n++) {
+		bool done;
+
+		fake_fail_nth(n);
+		done = life();
+		if (!fake_failed())
+			break;
+		holds(!done);
+		holds(fake_objects() == 0);
+	}
+	fake_fail_nth(0);
+	holds(n > least && n < 100);
+	holds(life());
+	holds(fake_objects() == 0);
+	printf("# %u calls\n", n - 1);
+	say("each system call fails once: nothing is left behind");
+}
+
 static inline void need(int rc)
 {
 	if (!rc)

@@ -207,28 +207,6 @@ close:
 	return done;
 }
 
-static void test_sweep(void)
-{
-	unsigned int n;
-
-	for (n = 1; n < 1000; n++) {
-		bool done;
-
-		fake_fail_nth(n);
-		done = everything();
-		if (!fake_failed())
-			break;
-		holds(!done);
-		holds(fake_objects() == 0);
-	}
-	fake_fail_nth(0);
-	holds(n > 15 && n < 100);
-	holds(everything());
-	holds(fake_objects() == 0);
-	printf("# %u calls\n", n - 1);
-	say("each system call fails once: nothing is left behind");
-}
-
 static void test_nothing_left(void)
 {
 	struct fixture f = fixture_open(8, 8, 4, 1);
@@ -313,7 +291,7 @@ int main(void)
 	test_errors();
 	test_gids();
 	test_connect();
-	test_sweep();
+	fixture_sweep(everything, 15);
 	test_nothing_left();
 	test_busy();
 	test_bad_number();

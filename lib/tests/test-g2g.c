@@ -301,28 +301,6 @@ static bool everything(void)
 	return done;
 }
 
-static void test_sweep(void)
-{
-	unsigned int n;
-
-	for (n = 1; n < 1000; n++) {
-		bool done;
-
-		fake_fail_nth(n);
-		done = everything();
-		if (!fake_failed())
-			break;
-		holds(!done);
-		holds(fake_objects() == 0);
-	}
-	fake_fail_nth(0);
-	holds(n > 8 && n < 100);
-	holds(everything());
-	holds(fake_objects() == 0);
-	printf("# %u calls\n", n - 1);
-	say("each system call fails once: nothing is left behind");
-}
-
 static void test_nothing_left(void)
 {
 	struct kiwi_g2g *g2g = open_g2g();
@@ -364,7 +342,7 @@ int main(void)
 	test_export();
 	test_import();
 	test_words();
-	test_sweep();
+	fixture_sweep(everything, 8);
 	test_nothing_left();
 	test_removed();
 	ok(!fake_breaches(), "the ioctl contract was kept");

@@ -29,7 +29,7 @@ gate_tree() {
 		/usr/bin/python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$f" ||
 			status=1
 	done
-	found "$(tracked | xargs grep -nIE '(^|[^[:alnum:]])/([w]ork|[r]oot|[h]ome)/' || true)" || status=1
+	found "$(tracked | xargs grep -nIiE '(^|[^[:alnum:]])/([w]ork|[r]oot|[h]ome)/' || true)" || status=1
 	found "$(tracked .ci scripts Makefile '*.sh' '*.mk' | xargs grep -nIE '[h]ttps?://' || true)" || status=1
 	found "$(tracked '*.[ch]' '*.sh' '*.py' '*.mk' '*Makefile' '*Kbuild' |
 		xargs grep -nIwE '[T]ODO|[F]IXME|[X]XX|[H]ACK' || true)" || status=1

@@ -22,7 +22,10 @@ flock 9
 # A tree of links: objects and dependency files lie beside the links.
 folders='drivers testing/xpu testing/detectors'
 mkdir -p "$src"
-find "$src" -xtype l -delete
+find "$src" -type l \( -xtype l -o ! -lname "$top/*" \) | while read -r link; do
+	base=${link##*/}	# what was made of it must not outlive it
+	rm -f "$link" "${link%.*}.o" "${link%/*}/.${base%.*}.o.cmd"
+done
 for d in include firmware-abi Kbuild; do
 	ln -sfn "$top/$d" "$src/$d"
 done

@@ -176,7 +176,6 @@ static Property g2g_properties[] = {
     DEFINE_PROP_UINT32("link-ms", G2gState, link_ms, 1000),
     DEFINE_PROP_UINT32("resend-ms", G2gState, resend_ms, 20),
     DEFINE_PROP_UINT64("seed", G2gState, seed, 1),
-    MSGQ_PROPERTIES(G2gState, msgq),
     DEFINE_PROP_END_OF_LIST(),
 };
 
@@ -200,7 +199,8 @@ static void g2g_class_init(ObjectClass *oc, void *data)
     kc->reset_part = g2g_reset_part;
     kc->doorbell = msgq_doorbell;
     dc->desc = "Kiwi G2G, an IO die of a scale-up fabric";
-    device_class_set_props(dc, g2g_properties);
+    device_class_set_props(dc, msgq_properties(g2g_properties,
+                                               offsetof(G2gState, msgq)));
     g2g_fault_class_init(oc);
     set_bit(DEVICE_CATEGORY_NETWORK, dc->categories);
 }

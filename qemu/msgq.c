@@ -4,6 +4,38 @@
  */
 #include "msgq.h"
 #include "qemu/bswap.h"
+#include "hw/qdev-properties.h"
+
+Property *msgq_properties(const Property *part, size_t offset)
+{
+    static const Property queues[] = {
+        DEFINE_PROP_UINT32("max-pd", Msgq, max_pd, 16384),
+        DEFINE_PROP_UINT32("max-mr", Msgq, max_mr, 65536),
+        DEFINE_PROP_UINT32("max-cq", Msgq, max_cq, 16384),
+        DEFINE_PROP_UINT32("max-qp", Msgq, max_qp, 16384),
+        DEFINE_PROP_UINT64("max-mr-size", Msgq, max_mr_size, 1ULL << 40),
+        DEFINE_PROP_UINT32("max-inline", Msgq, max_inline, MSGQ_INLINE_MAX),
+        DEFINE_PROP_UINT32("max-msg-size", Msgq, max_msg_size, MSGQ_SIZE_MAX),
+        DEFINE_PROP_UINT8("sq-log2-max", Msgq, sq_log2_max, KIWI_QUEUE_LOG2_MAX),
+        DEFINE_PROP_UINT8("rq-log2-max", Msgq, rq_log2_max, KIWI_QUEUE_LOG2_MAX),
+        DEFINE_PROP_UINT8("cq-log2-max", Msgq, cq_log2_max, KIWI_QUEUE_LOG2_MAX),
+        DEFINE_PROP_UINT8("max-sge", Msgq, max_sge, 30),
+        DEFINE_PROP_UINT8("max-rd-atomic", Msgq, max_rd_atomic, 16),
+    };
+    Property *all;
+    size_t n = 0;
+
+    while (part[n].name) {
+        n++;
+    }
+    all = g_new0(Property, n + ARRAY_SIZE(queues) + 1);
+    memcpy(all, part, n * sizeof(*all));
+    for (size_t i = 0; i < ARRAY_SIZE(queues); i++) {
+        all[n + i] = queues[i];
+        all[n + i].offset += offset;
+    }
+    return all;
+}
 
 bool msgq_check_properties(const Msgq *s, Error **errp)
 {

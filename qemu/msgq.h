@@ -210,28 +210,11 @@ struct Msgq {
 #define MSGQ_SIZE_MAX (1U << 30)
 
 /*
- * What QUERY_CAPS reports, for the properties of the part: it cannot be changed
- * once the device is realized, since tables are as large as it says.
+ * A part's properties and, behind them, what QUERY_CAPS reports of its queues,
+ * which are offset bytes into its state. They cannot be changed once the device
+ * is realized, since tables are as large as they say.
  */
-#define MSGQ_PROPERTIES(type, field) \
-    DEFINE_PROP_UINT32("max-pd", type, field.max_pd, 16384), \
-    DEFINE_PROP_UINT32("max-mr", type, field.max_mr, 65536), \
-    DEFINE_PROP_UINT32("max-cq", type, field.max_cq, 16384), \
-    DEFINE_PROP_UINT32("max-qp", type, field.max_qp, 16384), \
-    DEFINE_PROP_UINT64("max-mr-size", type, field.max_mr_size, 1ULL << 40), \
-    DEFINE_PROP_UINT32("max-inline", type, field.max_inline, \
-                       MSGQ_INLINE_MAX), \
-    DEFINE_PROP_UINT32("max-msg-size", type, field.max_msg_size, \
-                       MSGQ_SIZE_MAX), \
-    DEFINE_PROP_UINT8("sq-log2-max", type, field.sq_log2_max, \
-                      KIWI_QUEUE_LOG2_MAX), \
-    DEFINE_PROP_UINT8("rq-log2-max", type, field.rq_log2_max, \
-                      KIWI_QUEUE_LOG2_MAX), \
-    DEFINE_PROP_UINT8("cq-log2-max", type, field.cq_log2_max, \
-                      KIWI_QUEUE_LOG2_MAX), \
-    DEFINE_PROP_UINT8("max-sge", type, field.max_sge, 30), \
-    DEFINE_PROP_UINT8("max-rd-atomic", type, field.max_rd_atomic, 16)
-
+Property *msgq_properties(const Property *part, size_t offset);
 bool msgq_check_properties(const Msgq *s, Error **errp);
 void msgq_init(Msgq *s, KiwiState *k, const MsgqOps *ops);
 void msgq_exit(Msgq *s);

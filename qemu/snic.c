@@ -88,7 +88,6 @@ static Property snic_properties[] = {
     DEFINE_PROP_UINT8("ports", SnicState, msgq.ports, SNIC_PORTS_MAX),
     DEFINE_PROP_UINT8("gids", SnicState, msgq.num_gids, 16),
     DEFINE_PROP_UINT8("mtu-max", SnicState, msgq.mtu_max, KIWI_MTU_4096),
-    MSGQ_PROPERTIES(SnicState, msgq),
     DEFINE_PROP_UINT32("nic-ns", SnicState, msgq.nic_ns, 0),
     DEFINE_PROP_UINT32("packet-ns", SnicState, msgq.packet_ns, 0),
     DEFINE_PROP_UINT32("write-ns", SnicState, write_ns, 0),
@@ -113,7 +112,8 @@ static void snic_class_init(ObjectClass *oc, void *data)
     kc->reset_part = snic_reset_part;
     kc->doorbell = msgq_doorbell;
     dc->desc = "Kiwi SNIC, an RDMA NIC with two ports";
-    device_class_set_props(dc, snic_properties);
+    device_class_set_props(dc, msgq_properties(snic_properties,
+                                               offsetof(SnicState, msgq)));
     snic_wire_class_init(oc);
     set_bit(DEVICE_CATEGORY_NETWORK, dc->categories);
 }

@@ -172,3 +172,84 @@ def kiwi_perf(vm):
             print(json.dumps(report["results"]))
     rc, output = vm.run("kiwi-perf write -d g2g0 -P g2g9")
     assert rc == 1 and "g2g9" in output, output
+
+
+def each_of_eight(vm, command):
+    """Runs a command for each die, $n."""
+    vm.sh(f"for n in 0 1 2 3 4 5 6 7; do {command} || exit 1; done", timeout=240)
+
+
+def sessions(vm):
+    """Die 0 has a session with each other: how many it has had with each."""
+    for peer in range(1, 8):
+        vm.sh(f"kiwictl g2g wait g2g0 peer {peer} within 60000", timeout=90)
+    return {p["accel"]: p["generation"] for p in shown(vm, "peers g2g0")}
+
+
+def bring_up_planes(vm):
+    """Eight dies, each with a port to each of two Ethernet switches."""
+    vm.load("kiwi_g2g")
+    vm.sh("kiwictl g2g generate spine-leaf 8 0 2 >/tmp/planes.yaml; "
+          "sed '/die0.0/d' /tmp/planes.yaml >/tmp/less.yaml")
+    each_of_eight(vm, f"kiwictl g2g fabric configure g2g$n pod {POD} accel $n && "
+                  "kiwictl g2g port set g2g$n 0 up mode switched && "
+                  "kiwictl g2g port set g2g$n 1 up mode switched && "
+                  "kiwictl g2g routes stage g2g$n /tmp/planes.yaml && "
+                  "kiwictl g2g routes commit g2g$n")
+    each_of_eight(vm, "kiwictl g2g fabric activate g2g$n within 60000")
+
+
+def go_around(vm):
+    """Routes that do without the link of die 0 to the first switch."""
+    each_of_eight(vm, "kiwictl g2g routes stage g2g$n /tmp/less.yaml && "
+                  "kiwictl g2g routes commit g2g$n drain")
+    assert [r["ports"] for r in shown(vm, "routes show g2g0")["routes"]] == [[1]] * 7
+
+
+def mend(vm):
+    """The link is back, and so are the routes."""
+    vm.qmp("set_link", name="g2g0p0", up=True)
+    vm.sh("until [ $(cat /sys/class/kiwi/g2g0/ports/0/state) = UP ]; do usleep 100000; done")
+    each_of_eight(vm, "kiwictl g2g routes rollback g2g$n drain")
+    assert [r["ports"] for r in shown(vm, "routes show g2g0")["routes"]] == [[0, 1]] * 7
+
+
+def spines_are_dies(vm):
+    """With dies in the place of switches these must be reached, too: by dies that forward."""
+    text = "sed 's/spine0,/spine0, accel: 8,/; s/spine1,/spine1, accel: 9,/{}' /tmp/planes.yaml"
+    rc, output = vm.run(f"{text.format('')} | kiwictl g2g routes stage g2g0 -")
+    assert rc == 1 and "no route: 8 at node 9" in output, output
+    vm.sh(f"{text.format('; s/: false/: true/')} | kiwictl g2g routes stage g2g0 -")
+    assert {r["accel"]: r["ports"] for r in shown(vm, "routes show g2g0 staged")["routes"]} == {
+        **{n: [0, 1] for n in range(1, 8)}, 8: [0], 9: [1]}
+
+
+@scenario("g2g.planes", timeout=900, **g2gfabric.host("g2g-switch", g2gfabric.TIMES))
+def planes(vm):
+    """A link of one plane is taken out of the routes, and cut: nobody notices. It is cut while in
+    use: pairs on the other plane do not notice; new routes lead around it."""
+    bring_up_planes(vm)
+    before = sessions(vm)
+    vm.sh("kiwictl g2g fabric pause g2g0 && kiwictl g2g fabric resume g2g0 && "
+          "kiwictl g2g port set g2g0 0 unroutable")
+    assert shown(vm, "fabric show g2g0")["ports_routable"] == [1]
+    vm.sh("kiwictl g2g port set g2g0 0 routable")
+    spines_are_dies(vm)
+    go_around(vm)
+    vm.qmp("set_link", name="g2g0p0", up=False)
+    # As long as it takes to miss somebody.
+    vm.sh(f"usleep {2 * g2gfabric.TIMES['peer-ms']}000")
+    assert sessions(vm) == before
+    mend(vm)
+    assert sessions(vm) == before
+
+    vm.qmp("set_link", name="g2g0p0", up=False)
+    vm.sh("until [ $(cat /sys/class/kiwi/g2g0/fabric/peers) = 4 ]; do usleep 100000; done",
+          timeout=120)
+    assert shown(vm, "ports g2g0")[0]["reason"] == "NO_CARRIER"
+    go_around(vm)
+    after = sessions(vm)
+    assert all((after[n] == before[n]) == (n % 2 == 1) for n in before), (before, after)
+    assert shown(vm, "log g2g0") == []
+    mend(vm)
+    assert sessions(vm) == after

@@ -66,6 +66,11 @@ void delay_flush(Delay *d)
     run(d, INT64_MAX);
 }
 
+bool delay_idle(const Delay *d)
+{
+    return QSIMPLEQ_EMPTY(&d->items);
+}
+
 void delay_drop(Delay *d)
 {
     DelayItem *item;

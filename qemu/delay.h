@@ -15,6 +15,7 @@ typedef struct Delay Delay;
 typedef void DelayFn(void *opaque, const void *action, size_t len);
 
 Delay *delay_new(DelayFn *fn, void *opaque);
+bool delay_idle(const Delay *d);
 /* What is under way is lost. */
 void delay_free(Delay *d);
 void delay_drop(Delay *d);

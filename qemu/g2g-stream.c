@@ -7,7 +7,7 @@
 
 #define ACK_PDUS        16
 #define ACK_NS          (1 * SCALE_MS)
-/* With so many answers that wait for their turn, requests are taken later. */
+/* With more answers than these waiting, requests are taken later (W-10). */
 #define BACKLOG_MAX     1024
 
 static int64_t resend_ns(const G2gPeer *p)
@@ -113,13 +113,12 @@ static G2gPdu *take_next(G2gPeer *p, G2gStream *st)
 
     for (int i = 0; !pdu && i <= MSGQ_PATHS; i++) {
         st->turn = (st->turn + 1) % (MSGQ_PATHS + 1);
-        if (p->s->paused && st->turn != MSGQ_REPLIES) {
-            continue;
+        if (st->turn < MSGQ_PATHS) {
+            pdu = take_from(&st->message[st->turn],
+                            &st->message_count[st->turn]);
+        } else if (!p->s->paused) {
+            pdu = take_memory(p, st);
         }
-        pdu = st->turn == MSGQ_PATHS
-              ? take_memory(p, st)
-              : take_from(&st->message[st->turn],
-                          &st->message_count[st->turn]);
     }
     return pdu;
 }
@@ -212,7 +211,8 @@ bool g2g_stream_idle(const G2gPeer *p)
     G2gPdu *pdu;
 
     for (int class = 0; class < G2G_CLASSES; class++) {
-        if (p->stream[class].next != p->stream[class].una) {
+        if (p->stream[class].next != p->stream[class].una ||
+            p->stream[class].message_count[MSGQ_REQUESTS]) {
             return false;
         }
     }
@@ -297,7 +297,7 @@ void g2g_stream_rx(G2gPeer *p, G2gPort *port, const G2gHead *head,
             st->nacked = true;
             send_ack(p, class, KIWI_G2G_PDU_NACK);
         }
-    } else if (class == KIWI_G2G_CLASS_RSP || answers < BACKLOG_MAX) {
+    } else if (class == KIWI_G2G_CLASS_RSP || answers <= BACKLOG_MAX) {
         taken(p, class, tx, len);
     }
 }

@@ -602,6 +602,9 @@ static void send_packet(MsgqQp *qp)
     if (roce_psn_diff(q->next_psn, q->high_psn) > 0) {
         q->high_psn = q->next_psn;
     }
+    if (pkt.ack_req && roce_psn_diff(q->next_psn, q->ask_psn) > 0) {
+        q->ask_psn = q->next_psn;
+    }
     q->since_ack_req = pkt.ack_req ? 0 : q->since_ack_req + 1;
     if (last) {
         q->cur = wqe_to_send(q, w);
@@ -611,8 +614,7 @@ static void send_packet(MsgqQp *qp)
     }
 }
 
-/* SQD: once all that was begun is complete. */
-static void check_drained(MsgqQp *qp)
+void rc_req_check_drained(MsgqQp *qp)
 {
     RcRequester *q = &qp->rc->req;
 
@@ -631,7 +633,7 @@ bool rc_req_step(MsgqQp *qp)
         expired(qp);
         return true;
     }
-    check_drained(qp);
+    rc_req_check_drained(qp);
     if (q->rnr_wait || q->held || window_full(q)) {
         return false;
     }
@@ -671,14 +673,16 @@ bool rc_req_flush_step(MsgqQp *qp)
 }
 
 /*
- * An answer may be under way: not to what was put off, nor to what had no answer
- * for so long that it is to be sent again.
+ * A packet is being made, or an answer may be under way that was asked for (M-54):
+ * not to what was put off, nor to what is to be sent again anyhow.
  */
 bool rc_req_waits(const MsgqQp *qp)
 {
     const RcRequester *q = &qp->rc->req;
 
-    return outstanding(q) && !q->rnr_wait && !q->expired;
+    return !delay_idle(qp->rc->out[MSGQ_REQUESTS]) ||
+           (roce_psn_diff(q->ask_psn, q->una_psn) > 0 && !q->rnr_wait &&
+            !q->expired && !stands_still(q));
 }
 
 void rc_req_lost(MsgqQp *qp)
@@ -742,6 +746,7 @@ void rc_req_start(MsgqQp *qp)
     q->next_psn = qp->attr.sq_psn;
     q->una_psn = qp->attr.sq_psn;
     q->high_psn = qp->attr.sq_psn;
+    q->ask_psn = qp->attr.sq_psn;
     q->since_ack_req = 0;
     q->retries = 0;
     q->rnr_retries = 0;

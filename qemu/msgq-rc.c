@@ -56,6 +56,7 @@ static bool step(MsgqQp *qp, bool *full)
     case KIWI_QPS_RTS:
     case KIWI_QPS_SQD:
         if (qp->s->paused) {
+            rc_req_check_drained(qp);
             return did;
         }
         if (!has_room(qp, MSGQ_REQUESTS)) {

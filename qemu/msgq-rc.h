@@ -69,6 +69,7 @@ typedef struct RcRequester {
     uint32_t next_psn;          /* to be sent */
     uint32_t una_psn;           /* oldest unacknowledged */
     uint32_t high_psn;          /* behind the newest ever sent */
+    uint32_t ask_psn;           /* behind the newest that asks for an answer */
     unsigned since_ack_req;
     unsigned retries;           /* without progress */
     unsigned rnr_retries;
@@ -228,6 +229,8 @@ void rc_req_rx(MsgqQp *qp, const RocePacket *pkt);
 /* Does one thing; false: there is nothing to do now. */
 bool rc_req_step(MsgqQp *qp);
 bool rc_req_flush_step(MsgqQp *qp);
+/* SQD: tells it once all that was begun is complete, in a pause, too. */
+void rc_req_check_drained(MsgqQp *qp);
 bool rc_req_waits(const MsgqQp *qp);
 /* To ERR follows: the oldest WQE begun tells why, when it is flushed. */
 void rc_req_lost(MsgqQp *qp);

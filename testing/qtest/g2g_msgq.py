@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """Queue pairs between G2G IO dies: M-50 to M-55, F-5, F-6, F-51, W-33 of spec/g2g.md."""
 
+import collections
+import itertools
 import random
 import struct
 import time
 
 import abi
-from g2g_wire import (ACK, BIND, CONTROL, DATA, LINK_MAC, READ, READ_RSP, THEIR_ID, THEIR_SERIAL, WRITE,
-                      WRITE_ERR, Other, ready, tx)
-from g2gdev import RW, TIMES, Die, activate, cmd_id, configured, fabric, mesh
+from g2g_wire import (ACK, BIND, CONTROL, DATA, LINK_MAC, MAIL, PDU, READ, READ_RSP, RELEASE, THEIR_ID,
+                      THEIR_SERIAL, WRITE, WRITE_ERR, Other, bound, established, ready, start, trained,
+                      tx)
+from g2gdev import RW, TIMES, Die, activate, cmd_id, configured, fabric, fields, mesh
 from g2gfabric import PERSONALITIES, image
 from rc import ALL_REMOTE, PAGE, Endpoint
 from scenario import hosttest
@@ -668,3 +671,216 @@ def turns(_log):
             assert b.mr.read() == data
         assert q.read(mem, 256) == b"".join(struct.pack("<Q", n) for n in range(0, 256, 8))
         assert not dies[0].count().retransmitted
+
+
+def waiting(log, stores, **how):
+    """A die with a QP to the test, and so many stores that are not acknowledged."""
+    q, dev, other = ready(log, props=CALM)
+    queues([dev])
+    a = End(dev)
+    a.init()
+    a.rtr(THEIR_ID, 0x123456, mtu=256)
+    a.rts(psn=0, **{**PATIENT, **how})
+    bound(q, dev, other)
+    for n in range(stores):
+        q.writeb(dev.aperture + n, n)
+    assert set(sent(other, stores)) <= {(WRITE,)}
+    return q, dev, other, a
+
+
+def sent(other, count):
+    """What the next PDUs are: the operation; of a packet its opcode, QP and number."""
+    found = []
+    while len(found) < count:
+        got = other.receive()
+        if got[12:14] == PDU and got[14] >> 6 == DATA:
+            found.append((got[38],))
+            if got[38] == MESSAGE:
+                opcode, qpn, psn = struct.unpack_from(">B3xII", got, 62)
+                found[-1] += opcode, qpn, psn & 0xffffff
+            other.rpsn[0] += 1
+    return found
+
+
+@hosttest("model.g2g.msgq-fair")
+def fair(log):
+    """W-40: stores, requests of QPs and answers take turns, PDU by PDU; what is neither goes first."""
+    q, dev, other, a = waiting(log, 128)
+    with q:
+        for n in range(20):
+            q.writeb(dev.aperture + n, n)
+        a.write(a.mr, a.sge(0, 40 * 256))
+        read = bth(0x0c, a.number, 0) + struct.pack(">QII", a.mr.iova, a.mr.key, 30 * 256)
+        other.pdu(DATA, 0, 0, 1, tx(MESSAGE, length=len(read), payload=read))
+        other.expect(ACK, 0, 0, 1)
+        q.until(lambda: a.query().sq_psn == 40, "packets")
+        dev.act("SEND_MAIL", fields("kiwi_g2g_mail", accel=THEIR_ID, len=1, generation=1, data=b"x"))
+        other.pdu(ACK, 0, 0, other.rpsn[0])
+        kinds = ["answer" if x[0] == MESSAGE and x[1] >= 0x0d else x[0] for x in sent(other, 91)]
+        assert kinds.pop(0) == MAIL
+        assert collections.Counter(kinds) == {WRITE: 20, MESSAGE: 40, "answer": 30}
+        assert all(len(set(kinds[n:n + 3])) == 3 for n in range(0, 60, 3)), kinds
+        assert all(len(set(kinds[n:n + 2])) == 2 for n in range(60, 80, 2)), kinds
+
+
+@hosttest("model.g2g.msgq-fair-queues")
+def fair_queues(log):
+    """M-53: of several QPs with long messages each has its turn."""
+    q, dev, other, a = waiting(log, 0)
+    with q:
+        ends = [a, *(End(dev) for _ in range(2))]
+        for n, end in enumerate(ends):
+            if n:
+                end.init()
+                end.rtr(THEIR_ID, 0x123456 + n, mtu=256)
+                end.rts(psn=0, **PATIENT)
+        dev.act("PAUSE")
+        for end in ends:
+            end.write(end.mr, end.sge(0, 120 * 256))
+        dev.act("RESUME")
+        turns = [(qpn, len(list(run))) for qpn, run in itertools.groupby(
+            qpn for _, _, qpn, _ in sent(other, 128))]
+        assert max(count for _, count in turns) <= 64, turns
+        other.pdu(ACK, 0, 0, other.rpsn[0])
+        turns += [(qpn, 0) for _, _, qpn, _ in sent(other, 64)]
+        assert {qpn for qpn, _ in turns} == {0x123456, 0x123457, 0x123458}, turns
+
+
+@hosttest("model.g2g.msgq-pause-waiting")
+def pause_waiting(log):
+    """M-54: packets that wait for the window go on in a pause; waited for is what asks for an answer."""
+    q, dev, other, a = waiting(log, 120, timeout=0)
+    with q:
+        def told():
+            return [e.code for e in dev.drain() if e.type == abi.KIWI_G2G_EV_PAUSE]
+
+        def answer(opcode, psn, payload=b""):
+            packet = bth(opcode, a.number, psn, ack=False) + struct.pack(">I", 0x1f000001) + payload
+            other.data(tx(MESSAGE, length=len(packet), payload=packet))
+        drained = [abi.KIWI_G2G_PAUSE_DRAINED]
+        write = a.write(a.mr, a.sge(0, 100 * 256))
+        assert [x[3] for x in sent(other, 8)] == list(range(8))
+        made = q.until(lambda: a.query().sq_psn > 64 and a.query().sq_psn, "packets that wait")
+        dev.act("PAUSE")
+        q.writeb(dev.aperture, 1)
+        q.settle(0.05)
+        assert not told() and a.query().sq_psn == made < 100
+        other.pdu(ACK, 0, 0, other.rpsn[0])
+        assert [x[3] for x in sent(other, made - 8)] == list(range(8, made))
+        q.settle(0.05)
+        assert not told()
+        other.pdu(ACK, 0, 0, other.rpsn[0])
+        q.settle(0.05)
+        assert not told() and a.query().sq_psn == made
+        answer(0x11, 63)                # the 64th asked for it, those behind it did not
+        other.expect(ACK, 0, 0, 1)
+        q.settle(0.05)
+        assert told() == drained
+        dev.act("RESUME")
+        rest = sent(other, 1 + 100 - made)
+        assert (WRITE,) in rest and [x[3] for x in rest if x != (WRITE,)] == list(range(made, 100))
+        other.pdu(ACK, 0, 0, other.rpsn[0])
+        answer(0x11, 99)
+        a.send_cqe(wr_id=write)
+
+        # An answer that finds no place is none that is waited for: it will be asked for again.
+        read = a.read(a.mr, a.sge(0, 8))
+        assert sent(other, 1) == [(MESSAGE, 0x0c, 0x123456, 100)]
+        other.pdu(ACK, 0, 0, other.rpsn[0])
+        dev.hold_mr(a.mr.key)
+        dev.act("PAUSE")
+        q.settle(0.05)
+        assert not told()
+        answer(0x10, 100, b"in vain ")
+        q.until(lambda: told() == drained, "drain")
+        dev.act("RESUME")
+        dev.resume_mr(a.mr.key, a.mr.addr, a.mr.size)
+        assert sent(other, 1) == [(MESSAGE, 0x0c, 0x123456, 100)]
+        answer(0x10, 100, b"answered")
+        a.send_cqe(wr_id=read)
+        assert a.mr.read(0, 8) == b"answered"
+
+
+@hosttest("model.g2g.msgq-pause-sqd")
+def pause_sqd(log):
+    """S-22, M-54: QP_DRAINED comes when all is answered, in a pause, too; and no sooner."""
+    q, dev, other, a = waiting(log, 0)
+    with q:
+        write = a.write(a.mr, a.sge(0, 8))
+        assert sent(other, 1) == [(MESSAGE, 0x0a, 0x123456, 0)]
+        other.pdu(ACK, 0, 0, other.rpsn[0])
+        dev.act("PAUSE")
+        a.modify(SQD)
+        q.settle(0.05)
+        ends = (abi.KIWI_EV_QP_DRAINED, abi.KIWI_G2G_EV_PAUSE)
+        assert not [e for e in dev.drain() if e.type in ends]
+        packet = bth(0x11, a.number, 0, ack=False) + struct.pack(">I", 0x1f000001)
+        other.data(tx(MESSAGE, length=len(packet), payload=packet))
+        a.send_cqe(wr_id=write)
+        assert dev.fabric().paused
+        assert {dev.event().type for _ in range(2)} == set(ends)
+        assert dev.fabric().paused
+
+
+@hosttest("model.g2g.msgq-nobody")
+def nobody(log):
+    """W-33: packets to a die without MSGQ, one by one and packed, are dropped and do no harm."""
+    caps = abi.KIWI_G2G_CAP_ATOMICS | abi.KIWI_G2G_CAP_MAIL
+    for folder, semantics in ((log / "caps", None), (log / "image", abi.KIWI_G2G_SEM_MEMORY)):
+        folder.mkdir()
+        if semantics:
+            q, dev, other = start(folder)
+            dev.use_image(image(abi.KIWI_G2G_SUE, semantics=semantics))
+            slot = dev.slot(1).image
+            other.image, other.mtu = (slot.id, slot.version, bytes(slot.hash[:8])), slot.mtu
+            trained(dev, other)
+            established(dev, other)
+        else:
+            q, dev, other = ready(folder, caps=caps)
+        with q:
+            packet = bth(0x04, 2, 0) + bytes(8)
+            message = tx(MESSAGE, length=len(packet), payload=packet)
+            other.data(message)
+            other.expect(ACK, 0, 0, 1)
+            assert dev.count().messages_dropped == 1
+            other.data(message + tx(RELEASE, key=1) + message)
+            other.expect(ACK, 0, 0, 2)
+            assert (dev.count().messages_dropped, dev.count().protocol) == (3, 0)
+            assert dev.peer(THEIR_ID).generation == 1
+
+
+@hosttest("model.g2g.msgq-packed")
+def packed(log):
+    """W-30, W-33: packets in one PDU are taken in order, whatever stands between them."""
+    q, dev, other, a = waiting(log, 0)
+    with q:
+        for psn in range(3):
+            a.recv(a.sge(8 * psn, 8))
+        packets = [bth(0x04, a.number, psn, ack=psn == 2) + b"packet %d" % psn for psn in range(3)]
+        messages = [tx(MESSAGE, length=len(p), payload=p) for p in packets]
+        other.data(messages[0] + messages[1] + tx(RELEASE, key=1) + messages[2])
+        assert sent(other, 1) == [(MESSAGE, 0x11, 0x123456, 2)]
+        for _ in range(3):
+            a.recv_cqe()
+        assert a.mr.read(0, 24) == b"packet 0packet 1packet 2"
+
+
+@hosttest("model.g2g.msgq-atomics")
+def atomics(log):
+    """M-53: atomics of QPs work where windows have none: neither the capability nor the image."""
+    every = abi.KIWI_G2G_CAP_MSGQ | abi.KIWI_SNIC_CAP_MR_HOLD
+    with mesh(2, props=CALM, log=log) as q:
+        dies = [Die(q, n).begin(caps=every) for n in range(2)]
+        for n, die in enumerate(dies):
+            die.use_image(image(abi.KIWI_G2G_OISA, atomics=0))
+            die.set_fabric(n)
+            die.set_port(0)
+        for die in dies:
+            die.wait_port()
+        activate(queues(dies))
+        assert not dies[0].caps().atomics
+        a, b = pair(dies)
+        b.mr.write(0, struct.pack("<Q", 40))
+        a.send_cqe(wr_id=a.fetch_add(b.mr, a.sge(0, 8), 2))
+        a.send_cqe(wr_id=a.cmp_swap(b.mr, a.sge(8, 8), 42, 7))
+        assert (value(a), value(a, 8), value(b)) == (40, 42, 7)

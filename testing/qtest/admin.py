@@ -421,6 +421,58 @@ def ring(log):
         assert dev.diag(abi.KIWI_DIAG_LIVE_PD) == 1 + 64 + 63 + 64 + 64 + 5
 
 
+@hosttest("model.admin.batch")
+def batch(log):
+    """A-2: each command of a batch sees what those before it did, and nothing of those behind."""
+    with machine("aq-log2-max=8", log=log) as q:
+        dev = Snic(q)
+        dev.start(log2=8)
+        page = dev.open_page(3)
+        cq = dev.create_cq(dev.create_eq(), page)
+        pd = dev.alloc_pd()
+        qp = dev.create_qp(pd, cq, page)
+        key = dev.reg_mr(pd, q.alloc(4096), 4096)
+        wanted = {}
+
+        def add(opcode, data, status, out_len=0, seen=None):
+            """A command with payload of its own, and what is to come of it."""
+            dev.payload_in, dev.payload_out = q.alloc(512, 64), q.alloc(512, 64)
+            q.write(dev.aq + 64 * (dev.pi % 256), dev.entry(opcode, data, out_len))
+            wanted[dev.pi] = opcode, status, seen, dev.payload_out
+            dev.pi += 1
+
+        def modify(state, status="OK", mask=0, **attributes):
+            add(abi.KIWI_SNIC_OP_MODIFY_QP, fields(
+                "kiwi_snic_modify_qp_in", qpn=qp.number, mask=abi.KIWI_QP_ATTR_STATE | mask,
+                attr__state=state, **attributes), status)
+
+        def query(state, status="OK"):
+            add(abi.KIWI_SNIC_OP_QUERY_QP, cmd_id(qp.number), status, size("kiwi_qp_attr"), state)
+        for n in range(20):
+            modify(abi.KIWI_QPS_INIT, mask=abi.KIWI_QP_ATTR_PORT | abi.KIWI_QP_ATTR_ACCESS,
+                   attr__port=1)
+            query(abi.KIWI_QPS_INIT)
+            modify(abi.KIWI_QPS_RESET)
+            query(abi.KIWI_QPS_RESET)
+            modify(abi.KIWI_QPS_INIT, "BAD_STATE")          # without a port
+            query(abi.KIWI_QPS_RESET)
+            for opcode in (abi.KIWI_OP_OPEN_DB_PAGE, abi.KIWI_OP_CLOSE_DB_PAGE):
+                for status in ("OK", "BAD_STATE"):
+                    add(opcode, cmd_id(40 + n), status)
+        for opcode, number in ((abi.KIWI_SNIC_OP_DESTROY_QP, qp.number),
+                               (abi.KIWI_SNIC_OP_DEREG_MR, key)):
+            add(abi.KIWI_SNIC_OP_DEALLOC_PD, cmd_id(pd), "BUSY")
+            add(opcode, cmd_id(number), "OK")
+        query(None, "BAD_HANDLE")
+        add(abi.KIWI_SNIC_OP_DEALLOC_PD, cmd_id(pd), "OK")
+        dev.wr32(abi.KIWI_REG_AQ_PI, dev.pi)
+        while wanted:
+            done = dev.take()
+            opcode, status, seen, out = wanted.pop(done.cmd_id)
+            assert (done.opcode, STATUS[done.status]) == (opcode, status), done.cmd_id
+            assert seen is None or q.readb(out) == seen, done.cmd_id
+
+
 @hosttest("model.admin.limits")
 def limits(log):
     """NO_RESOURCE for each kind of object, and that a freed place can be used again."""

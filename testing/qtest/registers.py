@@ -4,8 +4,9 @@
 import time
 
 import abi
+from qtest import Qtest
 from scenario import hosttest
-from snicdev import Snic, fields, machine, set_gid, ipv4_gid, unpack, cmd_id
+from snicdev import SLOT, Snic, fields, machine, set_gid, ipv4_gid, unpack, cmd_id
 
 NOWHERE = 1 << 50       # an address that nobody decodes
 READY, ENABLED = abi.KIWI_DEV_STS_READY, abi.KIWI_DEV_STS_ENABLED
@@ -36,6 +37,57 @@ def identity(log):
                            (abi.KIWI_REG_HEARTBEAT_MS, 77), (abi.KIWI_REG_DMA_BITS, 48),
                            (abi.KIWI_REG_EQ_COUNT, 9), (abi.KIWI_REG_DB_PAGES, 33)):
             assert dev.rd32(reg) == value, hex(reg)
+
+
+@hosttest("model.registers.constant")
+def constant(log):
+    """R-3: who the device is never changes; what it can, with GENERATION alone."""
+    never = (abi.KIWI_REG_MAGIC, abi.KIWI_REG_ABI, abi.KIWI_REG_PART, abi.KIWI_REG_REVISION,
+             abi.KIWI_REG_SERIAL, abi.KIWI_REG_SERIAL + 4)
+    start = (abi.KIWI_REG_FW_VERSION, abi.KIWI_REG_FW_VERSION + 4, abi.KIWI_REG_CAPS,
+             abi.KIWI_REG_CAPS + 4, abi.KIWI_REG_LIMITS, abi.KIWI_REG_CMD_TIMEOUT_MS,
+             abi.KIWI_REG_RESET_TIMEOUT_MS, abi.KIWI_REG_HEARTBEAT_MS, abi.KIWI_REG_DMA_BITS,
+             abi.KIWI_REG_EQ_COUNT, abi.KIWI_REG_DB_PAGES)
+    g2g = Qtest([f"kiwi-g2g,id=die0,addr={SLOT},serial=77,reset-ms=50"], log=log)
+    for part, machines in (("snic0", machine("serial=77,reset-ms=50", log=log)), ("die0", g2g)):
+        with machines as q:
+            dev = Snic(q)
+            dev.wait_ready()
+            who = [dev.rd32(reg) for reg in never]
+            seen = {}
+
+            def same(what):
+                assert [dev.rd32(reg) for reg in never] == who, (part, what)
+                generation = dev.rd32(abi.KIWI_REG_GENERATION)
+                now = [dev.rd32(reg) for reg in start]
+                assert seen.setdefault(generation, now) == now, (part, what)
+            same("power-on")
+            for reg in never + start:
+                dev.wr32(reg, 0x5a5a5a5a)
+            same("written to")
+            dev.enable()
+            same("enabled")
+            dev.ok(abi.KIWI_OP_SET_HOST_CAPS, fields(
+                "kiwi_cmd_set_host_caps_in", abi=dev.rd32(abi.KIWI_REG_ABI), caps=0))
+            same("no capability wanted")
+            dev.create_eq(), dev.open_page(3)
+            same("objects")
+            dev.pci.bus_master(False)
+            same("no bus master")
+            dev.pci.bus_master(True)
+            q.qom_set(part, "fatal", abi.KIWI_HEALTH_ASSERT)
+            dev.wait_status(FATAL, FATAL)
+            same("fatal")
+            dev.wr32(abi.KIWI_REG_DEV_CTL, abi.KIWI_DEV_CTL_RESET | abi.KIWI_RESET_FATAL << 8)
+            assert dev.status() == RESETTING
+            same("resetting")
+            dev.wait_ready()
+            same("reset")
+            dev.pci.flr()
+            same("function-level reset")
+            dev.wait_ready()
+            same("after it")
+            assert len(seen) == 3
 
 
 @hosttest("model.registers.access")

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Link-level replay and credits: W-50 and W-53 of spec/g2g.md."""
+"""Links: channels, replay and credits: W-10, W-50 and W-53 of spec/g2g.md."""
 
+import collections
 import random
+import select
 import struct
+import time
 import zlib
 
 import abi
 from g2g_msgq import CALM, connect, exercise, pair, queues, End
-from g2g_wire import (ACK, CONTROL, DATA, EPOCH, LINK_MAC, OUR_ID, OUR_MAC, PDU, THEIR_ID, THEIR_MAC,
-                      TRAIN, Other, crc, established, frame, start, tx)
+from g2g_wire import (ACK, CONTROL, DATA, EPOCH, LINK_MAC, OUR_ID, OUR_MAC, PDU, READ, READ_RSP, RELEASE,
+                      THEIR_ID, THEIR_MAC, TIMES, TRAIN, Other, crc, established, frame, start, trained,
+                      tx)
 from g2gdev import Die, activate, fields, mesh
+from ports import Wire
 from scenario import hosttest
 from snicdev import STATUS
 
@@ -81,7 +86,7 @@ def llr_exhausted(_log):
         w = a.map(b.export(mem, 4096, [a]))
         q.settle(0.2)                   # nothing is left to be acknowledged
         q.qom_set("die1", "drop", 10000)
-        before = a.port_counters()
+        before, begin = a.port_counters(), time.monotonic()
         q.writeq(w.addr, 0x1122334455667788)
         a.wait_port(0, abi.KIWI_G2G_PORT_FAULT, abi.KIWI_G2G_WHY_LLR_EXHAUSTED)
         after = a.port_counters()
@@ -89,6 +94,7 @@ def llr_exhausted(_log):
         assert after.llr_replayed - before.llr_replayed == 8
         q.qom_set("die1", "drop", 0)
         a.wait_port()
+        assert time.monotonic() - begin > 3         # link_ms
         b.wait_port()
         assert q.readq(w.addr) == 0x1122334455667788 == q.readq(mem)
         assert a.count().retransmitted and a.port().ups > 1
@@ -152,12 +158,12 @@ class LinkOther(Other):
     def credit(self, *freed):
         self.link(LINK_CREDIT, struct.pack("<4I", *freed))
 
-    def pdu(self, op, vc, psn, rpsn, transactions=b"", seq=None, spoil=0):
+    def pdu(self, op, vc, psn, rpsn, transactions=b"", seq=None, spoil=0, **fh):
         if seq is None:
             seq = self.seq
             self.seq += 1
         body = self.head(op, vc, psn, rpsn, self.accel, OUR_ID) + self.fh(
-            len(transactions), self.their_session) + transactions + struct.pack("<HH", seq, 1)
+            len(transactions), self.their_session, **fh) + transactions + struct.pack("<HH", seq, 1)
         self.wire.send(frame(OUR_MAC, THEIR_MAC, PDU, body + struct.pack("<I", zlib.crc32(body) ^ spoil)))
 
     def receive(self, timeout=20):
@@ -267,6 +273,231 @@ def wire_links(log):
         other.ack(4)
         assert dev.count().mail_received == 2 and not dev.count().duplicate
         assert dev.port_counters().rx_overrun == 0
+
+
+class Patient(LinkOther):
+    """A neighbour to which a replay of what it has seen is no news."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.seen = set()
+        self.training = {}
+
+    def train(self, **change):
+        super().train(**{**self.training, **change})
+
+    def receive(self, timeout=20):
+        while True:
+            got = super().receive(timeout)
+            if got is None or got[12:14] != PDU or got not in self.seen:
+                self.seen.add(got)
+                return got
+
+
+def neighbours(log, props=TIMES, more=(), **training):
+    """A die and its neighbour, the link between them trained and the session established."""
+    q, dev, plain = start(log, props=props, more=more)
+    other = Patient(plain.wire)
+    other.image, other.mtu = plain.image, plain.mtu
+    dev.set_port(0, flags=ENABLED | LLR, flow=CBFC)
+    first = other.wire.receive(20)
+    other.their_nonce = struct.unpack_from("<I", first, 22)[0]
+    other.training = training
+    other.train()
+    dev.wait_port()
+    dev.route({THEIR_ID: 1})
+    established(dev, other)
+    return q, dev, other
+
+
+@hosttest("model.g2g.wire-channels")
+def channels(log):
+    """W-10: the virtual channel is the route's layer and the PDU's class, and none waits for another."""
+    q, dev, other = neighbours(log)
+    with q:
+        def mail(text):
+            dev.act("SEND_MAIL", fields("kiwi_g2g_mail", accel=THEIR_ID, len=len(text),
+                                        generation=1, data=text))
+            return tx(MAIL, length=len(text), payload=text)
+        other.expect_pdu(DATA, 0, 0, 0, mail(b"takes the credit"), 0)
+        other.ack(1)
+        waits = mail(b"has none")
+        other.nothing()
+        # Answers go on, and what goes by the other layer.
+        other.pdu(DATA, 0, 0, 1, tx(READ, tag=9, length=8, key=5))
+        refused = abi.KIWI_G2G_ST_PROTECTION
+        other.expect_ack(1)
+        other.expect_pdu(DATA, 1, 0, 0, tx(READ_RSP, refused, 9), 1)
+        other.ack(2)
+        other.expect_link(LINK_CREDIT, struct.pack("<4I", 1, 0, 0, 0))
+        dev.route({THEIR_ID: (1, 1)})
+        other.expect_pdu(DATA, 2, 2, 1, mail(b"by layer 1"), 2)
+        other.ack(3)
+        other.pdu(DATA, 2, 1, 1, tx(READ, tag=10, length=8, key=5))
+        other.expect_ack(2)
+        other.expect_pdu(DATA, 3, 1, 0, tx(READ_RSP, refused, 10), 3)
+        other.ack(4)
+        other.expect_link(LINK_CREDIT, struct.pack("<4I", 1, 0, 1, 0))
+        other.nothing()
+        other.credit(1, 0, 0, 0)
+        other.expect_pdu(DATA, 0, 1, 0, waits, 4)
+        assert not dev.port_counters().rx_overrun
+
+
+class Burst:
+    """Holds frames to a wire back, and lets them come at once."""
+
+    def __init__(self, netdev="wire"):
+        # What it holds is let go once in an hour, or when it is switched off.
+        self.arguments = ["-object", f"filter-buffer,id=held,netdev={netdev},queue=tx,"
+                          "interval=3600000000,status=off"]
+
+    def send(self, q, frames):
+        q.qmp("qom-set", path="/objects/held", property="status", value="on")
+        for send in frames:
+            send()
+        q.settle(0.1)
+        q.qmp("qom-set", path="/objects/held", property="status", value="off")
+
+
+@hosttest("model.g2g.wire-due")
+def due(log):
+    """W-50, W-53: of a burst each quarter of the window is acknowledged, each of the credits given back."""
+    window, credits, frames = 64, 32, 32
+    burst = Burst()
+    q, dev, other = neighbours(log, more=burst.arguments, window=window, credits=[credits] * 4)
+    with q:
+        burst.send(q, [lambda n=n: other.pdu(DATA, 0, n, 0, tx(RELEASE, key=1)) for n in range(frames)])
+        acked, freed = [0], [0]
+        while acked[-1] < frames or freed[-1] < frames:
+            got = other.receive()
+            if got[:6] != LINK_MAC:
+                other.ack(struct.unpack_from("<H", got, len(got) - 8)[0] + 1)
+            elif got[15] == LINK_ACK:
+                acked.append(struct.unpack_from("<H", got, 30)[0])
+            else:
+                assert got[15] == LINK_CREDIT
+                freed.append(struct.unpack_from("<I", got, 30)[0])
+        for told, most in ((acked, window // 4), (freed, credits // 4)):
+            steps = [b - a for a, b in zip(told, told[1:])]
+            assert all(0 < step <= most for step in steps), told
+        assert not dev.port_counters().rx_overrun and not dev.port_counters().llr_nack
+
+
+@hosttest("model.g2g.wire-spoilt")
+def spoilt(log):
+    """W-50: one NACK at a wrong CRC or a gap, and no other until the frame expected is there."""
+    q, dev, other = neighbours(log)
+    with q:
+        def letter(**how):
+            other.pdu(DATA, 0, other.psn[0], 0, tx(RELEASE, key=1), **how)
+
+        def taken():
+            """The frame expected: acknowledged on the link, freed, acknowledged in the session."""
+            letter()
+            other.psn[0] += 1
+            other.expect_ack(other.psn[0])
+            other.expect_link(LINK_CREDIT, struct.pack("<4I", other.psn[0], 0, 0, 0))
+            other.expect_pdu(ACK, 0, 0, other.psn[0], b"", other.psn[0] - 1)
+            other.ack(other.psn[0])
+            other.credit(other.psn[0], 0, 0, 0)
+        first = [dict(spoil=1), dict(seq=9), dict(spoil=0x80000000)]
+        for n, how in enumerate(first):
+            letter(**{"seq": n, **how})
+            other.expect_ack(n, LINK_NACK)
+            for again in (dict(seq=n, spoil=1), dict(seq=n + 1), dict(seq=n + 100, spoil=1)):
+                letter(**again)
+            other.nothing()
+            taken()
+        letter(seq=0)           # behind, and so is this
+        other.expect_ack(3)
+        letter(seq=0x8003)
+        other.expect_ack(3)
+        count = dev.port_counters()
+        assert (count.rx_crc, dev.count().duplicate, dev.count().out_of_sequence) == (8, 0, 0)
+
+
+@hosttest("model.g2g.wire-window")
+def window(log):
+    """W-50: no more than the window is sent, nine times in all; then FAULT, and for as long as link_ms."""
+    second, burst = Wire(log, "second"), Burst()
+    q, dev, first = start(log, more=[*second.arguments, *burst.arguments],
+                          props=TIMES + ",netdev1=second")
+    with q:
+        trained(dev, first)
+        dev.set_port(1, flags=ENABLED | LLR)
+        other = LinkOther(second)
+        other.image, other.mtu = first.image, first.mtu
+        got = other.wire.receive(20)
+        other.their_nonce = struct.unpack_from("<I", got, 22)[0]
+        most = struct.unpack_from("<H", got, 14 + 56)[0]
+        other.train(flow=0)
+        dev.wait_port(1)
+        dev.route({THEIR_ID: 1, 0x204: 2})
+        established(dev, first)
+        burst.send(q, [lambda n=n: first.pdu(DATA, 0, n, 0, tx(RELEASE, key=1), dst=0x204)
+                       for n in range(most + 40)])
+        q.until(lambda: dev.port_counters(0).forwarded == most + 40, "burst")
+        seen = collections.Counter()
+        while dev.port(1).state == abi.KIWI_G2G_PORT_UP or select.select([second.socket], [], [], 0.1)[0]:
+            got = second.receive(0.1)
+            if got and got[12:14] == PDU:
+                seen[struct.unpack_from("<H", got, 14 + 8 + 16 + 24)[0]] += 1
+        assert seen == {n: 9 for n in range(most)}, seen
+        count = dev.port_counters(1)
+        assert (count.llr_exhausted, count.llr_replayed) == (1, 8 * most)
+        fault = abi.KIWI_G2G_PORT_FAULT, abi.KIWI_G2G_WHY_LLR_EXHAUSTED
+        for _ in range(10):             # that the neighbour is there, and agrees, is no remedy
+            other.train(flow=0)
+            other.nonce += 1
+            time.sleep(0.02)
+            p = dev.port(1)
+            assert (p.state, p.reason, p.ups) == (*fault, 1)
+
+
+@hosttest("model.g2g.wire-overrun")
+def overrun(log):
+    """W-53: frames that wait for the next link keep their buffers; more than the credits is dropped."""
+    second = Wire(log, "second")
+    q, dev, other = neighbours(log, more=second.arguments, props=TIMES + ",netdev1=second")
+    with q:
+        dev.set_port(1, flags=ENABLED | LLR, flow=CBFC, lanes=2)
+        further = Patient(second)
+        further.image, further.mtu = other.image, other.mtu
+        further.their_nonce = struct.unpack_from("<I", further.wire.receive(20), 22)[0]
+        further.train()                 # one credit
+        dev.wait_port(1)
+        dev.route({THEIR_ID: 1, 0x204: 2})
+        freed = 0
+
+        def goes_on(n):
+            """The next link takes it."""
+            pdus = (got for got in iter(further.receive, None) if got[12:14] == PDU)
+            assert struct.unpack_from(">H", next(pdus), 16)[0] == n
+            further.ack(n + 1)
+        for n in range(1 + 32 + 3):
+            other.pdu(DATA, 0, n, 0, tx(RELEASE, key=1), dst=0x204)
+            if not n:
+                goes_on(n)
+        q.until(lambda: dev.port_counters(0).rx_overrun == 3, "overrun")
+        assert dev.port_counters(0).forwarded == 33
+
+        def told():
+            """The buffers that were freed, as the device says."""
+            nonlocal freed
+            while True:
+                got = other.receive(0.1)
+                if got is None:
+                    return freed
+                if got[:6] == LINK_MAC and got[15] == LINK_CREDIT:
+                    freed = struct.unpack_from("<I", got, 30)[0]
+        # One went on; of those that were dropped the buffers are free again, too.
+        assert told() == 1 + 3
+        further.credit(5, 0, 0, 0)      # of more than was sent: of no effect
+        further.credit(1, 0, 0, 0)
+        goes_on(1)
+        q.until(lambda: told() == 2 + 3, "credit")
+        assert dev.port_counters(0).rx_overrun == 3
 
 
 @hosttest("model.g2g.links-refused")

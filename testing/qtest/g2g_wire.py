@@ -79,14 +79,14 @@ class Other:
     def train(self, **change):
         values = dict(version=1, kind=TRAIN, nonce=self.nonce, heard=self.their_nonce, pod=POD,
                       accel=THEIR_ID, flags=0, lanes=1, fec=0, flow=0, mtu=self.mtu,
-                      image=self.image, mac=THEIR_MAC, wrong=0)
+                      image=self.image, mac=THEIR_MAC, wrong=0, window=1, credits=(1, 1, 1, 1))
         values.update(change)
         v = values
         number, version, digest = v["image"]
         head = struct.pack("<BBH", v["version"], v["kind"], 0)
         rest = struct.pack("<II16sHBBBBBBHHI8sH4HHI", v["nonce"], v["heard"], v["pod"], v["accel"], 0,
                            v["flags"], v["lanes"], v["fec"], v["flow"], 0, v["mtu"], number, version,
-                           digest, 1, 1, 1, 1, 1, 0, 0)
+                           digest, v["window"], *v["credits"], 0, 0)
         check = zlib.crc32(head + bytes(4) + rest) ^ v["wrong"]
         self.wire.send(LINK_MAC + v["mac"] + CONTROL + head + struct.pack("<I", check) + rest)
 

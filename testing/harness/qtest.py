@@ -186,7 +186,7 @@ class Qtest:
         request = {"execute": command}
         if arguments:
             request["arguments"] = {k.replace("_", "-"): v for k, v in arguments.items()}
-        self._qmp.sendall(json.dumps(request).encode() + b"\n")
+        self._send(self._qmp, json.dumps(request))
         while True:
             reply = self._message()
             if "return" in reply:
@@ -209,6 +209,13 @@ class Qtest:
         self._command(f"outl 0xcf8 {0x80000000 | slot << 11 | reg:#x}")
         self._command(f"outl 0xcfc {value:#x}")
 
+    @staticmethod
+    def _send(sock, text):
+        try:
+            sock.sendall(text.encode() + b"\n")
+        except BrokenPipeError:
+            pass            # QEMU has ended; who waits for its answer learns why
+
     def _line(self, sock, buffer):
         deadline = time.monotonic() + TIMEOUT
         while b"\n" not in buffer:
@@ -227,7 +234,7 @@ class Qtest:
         return line.decode(), rest
 
     def _command(self, text):
-        self._qtest.sendall(text.encode() + b"\n")
+        self._send(self._qtest, text)
         line, self._buffer = self._line(self._qtest, self._buffer)
         word, _, rest = line.partition(" ")
         if word != "OK":

@@ -205,14 +205,14 @@ void g2g_stream_withdraw(G2gPeer *p, bool (*found)(G2gPdu *pdu, void *opaque),
     qemu_cond_broadcast(&p->s->answered);
 }
 
+/* Packets wait only while others are not acknowledged. */
 bool g2g_stream_idle(const G2gPeer *p)
 {
     int answers = 0;
     G2gPdu *pdu;
 
     for (int class = 0; class < G2G_CLASSES; class++) {
-        if (p->stream[class].next != p->stream[class].una ||
-            p->stream[class].message_count[MSGQ_REQUESTS]) {
+        if (p->stream[class].next != p->stream[class].una) {
             return false;
         }
     }

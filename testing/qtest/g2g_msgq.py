@@ -390,10 +390,10 @@ def ends(_log):
         assert a.state == ERR and live(dies[1]) == [0, 0, 0, 0]
 
 
-def not_created(die, status):
+def not_created(die, status, create=End):
     """CREATE_QP is refused."""
     try:
-        End(die)
+        create(die)
     except Refused as e:
         assert status in str(e), e
     else:
@@ -416,6 +416,9 @@ def refusals(_log):
     with mesh(2, props=CALM) as q:
         dies = queues([Die(q, n).begin() for n in range(2)])
         not_created(dies[0], "BAD_STATE")
+        cq = dies[0].create_cq(dies[0].completion_eq, PAGE)
+        for pd in (77, dies[0].alloc_pd()):     # before it is looked at
+            not_created(dies[0], "BAD_STATE", lambda die, pd=pd: die.create_qp(pd, cq, PAGE))
         for n, die in enumerate(dies):
             die.set_fabric(n)
             die.set_port(0)

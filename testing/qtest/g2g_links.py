@@ -167,8 +167,9 @@ class LinkOther(Other):
         self.wire.send(frame(OUR_MAC, THEIR_MAC, PDU, body + struct.pack("<I", zlib.crc32(body) ^ spoil)))
 
     def receive(self, timeout=20):
+        deadline = time.monotonic() + timeout
         while True:
-            got = self.wire.receive(timeout)
+            got = self.wire.receive(max(0, deadline - time.monotonic()))
             if got is None:
                 return None
             if got[:6] == LINK_MAC and got[15] == TRAIN:

@@ -8,9 +8,9 @@ import struct
 import time
 
 import abi
-from g2g_wire import (ACK, BIND, CONTROL, DATA, LINK_MAC, MAIL, PDU, READ, READ_RSP, RELEASE, THEIR_ID,
-                      THEIR_SERIAL, WRITE, WRITE_ERR, Other, bound, established, ready, start, trained,
-                      tx)
+from g2g_wire import (ACK, BIND, BYE, CONTROL, DATA, LINK_MAC, MAIL, PDU, READ, READ_RSP, RELEASE,
+                      THEIR_ID, THEIR_SERIAL, WRITE, WRITE_ERR, Other, bound, established, ready,
+                      start, trained, tx)
 from g2gdev import RW, TIMES, Die, activate, cmd_id, configured, fabric, fields, mesh
 from g2gfabric import PERSONALITIES, image
 from rc import ALL_REMOTE, PAGE, Endpoint
@@ -696,6 +696,7 @@ def sent(other, count):
     found = []
     while len(found) < count:
         got = other.receive()
+        assert got, found
         if got[12:14] == PDU and got[14] >> 6 == DATA:
             found.append((got[38],))
             if got[38] == MESSAGE:
@@ -887,3 +888,37 @@ def atomics(log):
         a.send_cqe(wr_id=a.fetch_add(b.mr, a.sge(0, 8), 2))
         a.send_cqe(wr_id=a.cmp_swap(b.mr, a.sge(8, 8), 42, 7))
         assert (value(a), value(a, 8), value(b)) == (40, 42, 7)
+
+
+@hosttest("model.g2g.msgq-old")
+def old(log):
+    """M-52: a QP of a session that is over sends and takes nothing in the next one."""
+    q, dev, other, a = waiting(log, 0)
+    with q:
+        recv, write = a.recv(a.sge(0, 8)), a.write(a.mr, a.sge(0, 8))
+        assert sent(other, 1) == [(MESSAGE, 0x0a, 0x123456, 0)]
+        other.hello(BYE, abi.KIWI_G2G_WHY_FABRIC)
+        cqe = a.send_cqe(RETRY_EXC, write)
+        assert cqe.vendor_err == 7
+        a.recv_cqe(FLUSH, recv)
+        other.session += 1
+        other.psn, other.rpsn = [0, 0], [0, 0]
+        q.until(lambda: not other.receive(0.05) and
+                dev.peer(THEIR_ID).state == abi.KIWI_G2G_PEER_ESTABLISHED, "session")
+        recv = a.recv(a.sge(0, 8))
+        a.recv_cqe(FLUSH, recv)
+        for packet in (bth(0x04, a.number, 0) + b"too late",
+                       bth(0x11, a.number, 0, ack=False) + struct.pack(">I", 0x1f000001)):
+            other.data(tx(MESSAGE, length=len(packet), payload=packet))
+            other.expect(ACK, 0, 0, other.psn[0])
+        assert dev.count().messages_dropped == 2 and a.mr.read(0, 8) == bytes(8)
+        a.send_cqe(FLUSH, a.write(a.mr, a.sge(0, 8)))
+        assert other.receive(0.1) is None and a.idle() and a.state == ERR
+        # Another one is of this session.
+        b = End(dev)
+        b.init()
+        b.rtr(THEIR_ID, 0x123456)
+        recv = b.recv(b.sge(0, 8))
+        packet = bth(0x04, b.number, 0) + b"in time "
+        other.data(tx(MESSAGE, length=len(packet), payload=packet))
+        b.recv_cqe(wr_id=recv)

@@ -7,6 +7,7 @@ the headers of the ABI.
 
 import struct
 import threading
+import time
 import zlib
 
 import abi
@@ -126,8 +127,9 @@ class Other:
 
     def receive(self, timeout=20):
         """The next frame that is no training and no sign of life; both are answered."""
+        deadline = time.monotonic() + timeout
         while True:
-            got = self.wire.receive(timeout)
+            got = self.wire.receive(max(0, deadline - time.monotonic()))
             if got is None:
                 return None
             if got[:6] == LINK_MAC:
@@ -707,3 +709,22 @@ def wire_forward(log):
         other.pdu(DATA, 1, 0, 0, tx(READ_RSP, 1), dst=0x204, hops=0)
         q.until(lambda: dev.port_counters(0).hop_limit == 1, "drop")
         assert dev.port_counters(0).forwarded == 1
+
+
+@hosttest("model.g2g.wire-tagged")
+def tagged(log):
+    """W-55: frames of each kind with a priority tag are taken like those without."""
+    for priority in range(4):
+        folder = log / str(priority)
+        folder.mkdir()
+        q, dev, other = start(folder)
+        send, tag = other.wire.send, struct.pack(">HH", 0x8100, priority << 13)
+        other.wire.send = lambda f, send=send, tag=tag: send(f[:12] + tag + f[12:])
+        with q:
+            trained(dev, other)
+            established(dev, other)
+            other.data(tx(READ, tag=1, length=8, key=5))
+            other.take_data(1, tx(READ_RSP, abi.KIWI_G2G_ST_PROTECTION, 1))
+            other.expect(ACK, 0, 0, 1)
+            count = dev.port_counters()
+            assert (count.rx_other, count.rx_malformed, count.rx_crc) == (0, 0, 0)

@@ -385,6 +385,36 @@ def due(log):
         assert not dev.port_counters().rx_overrun and not dev.port_counters().llr_nack
 
 
+@hosttest("model.g2g.wire-credit-again")
+def credit_again(log):
+    """W-53: what was freed is told again with each TRAIN; of another training it is not heard."""
+    q, dev, other = neighbours(log, props=TIMES.replace("link-ms=20000", "link-ms=4000"))
+    with q:
+        def wait(wanted, receive=other.receive):
+            """The next frame of a kind."""
+            return next(got for got in iter(receive, None) if wanted(got))
+
+        def is_pdu(got):
+            return got[12:14] == PDU
+        other.pdu(DATA, 0, 0, 0, tx(RELEASE, key=1))
+        wait(is_pdu)                    # the ACK of the session
+        other.ack(1)
+        freed = struct.pack("<4I", 1, 0, 0, 0)
+        for _ in range(2):
+            wait(lambda got: got[:6] == LINK_MAC and got[15] == TRAIN, lambda: other.wire.receive(20))
+            other.train()
+            other.expect_link(LINK_CREDIT, freed)
+
+        def mail():
+            dev.act("SEND_MAIL", fields("kiwi_g2g_mail", accel=THEIR_ID, len=1, generation=1, data=b"x"))
+        mail()
+        for change in (dict(heard=other.their_nonce ^ 1), dict(nonce=other.nonce ^ 1)):
+            other.link(LINK_CREDIT, freed, **change)
+        assert not any(map(is_pdu, iter(lambda: other.receive(0.1), None)))
+        other.link(LINK_CREDIT, freed)
+        assert wait(is_pdu)[38] == MAIL
+
+
 @hosttest("model.g2g.wire-spoilt")
 def spoilt(log):
     """W-50: one NACK at a wrong CRC or a gap, and no other until the frame expected is there."""

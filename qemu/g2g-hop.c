@@ -9,7 +9,6 @@
 #define CREDITS     32          /* frames of a virtual channel that we take */
 #define TRIES       8           /* replays without progress */
 #define DUE_NS      (1 * SCALE_MS)
-#define REPLAY_NS   (20 * SCALE_MS)
 /* Frames of others that wait here, where their link has no credits. */
 #define FORWARDS_MAX 1024
 
@@ -57,7 +56,7 @@ static bool has_credits(const G2gPort *port)
 
 static int64_t resend_ns(const G2gPort *port)
 {
-    return MIN((int64_t)port->s->link_ms * SCALE_MS / 8, REPLAY_NS);
+    return (int64_t)MIN(port->s->link_ms / 8, port->s->replay_ms) * SCALE_MS;
 }
 
 uint16_t g2g_hop_window(const G2gPort *port)

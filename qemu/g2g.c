@@ -60,6 +60,7 @@ static bool check_properties(G2gState *s, Error **errp)
         { "peer-ms", s->peer_ms, 16, 60000 },
         { "link-ms", s->link_ms, 16, 60000 },
         { "resend-ms", s->resend_ms, 2, 60000 },
+        { "replay-ms", s->replay_ms, 2, 60000 },
     };
 
     for (int i = 0; i < ARRAY_SIZE(limits); i++) {
@@ -175,6 +176,7 @@ static Property g2g_properties[] = {
     DEFINE_PROP_UINT32("peer-ms", G2gState, peer_ms, 2000),
     DEFINE_PROP_UINT32("link-ms", G2gState, link_ms, 1000),
     DEFINE_PROP_UINT32("resend-ms", G2gState, resend_ms, 20),
+    DEFINE_PROP_UINT32("replay-ms", G2gState, replay_ms, 20),
     DEFINE_PROP_UINT64("seed", G2gState, seed, 1),
     DEFINE_PROP_END_OF_LIST(),
 };

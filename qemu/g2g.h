@@ -294,6 +294,7 @@ struct G2gState {
     uint32_t peer_ms;
     uint32_t link_ms;
     uint32_t resend_ms;         /* of DATA that is not acknowledged */
+    uint32_t replay_ms;         /* of frames that a link does not acknowledge */
     uint64_t seed;              /* of the faults: g2g-fault.c */
     uint32_t drop;
     uint32_t corrupt;

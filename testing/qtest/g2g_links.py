@@ -297,7 +297,8 @@ class Patient(LinkOther):
 
 def neighbours(log, props=TIMES, more=(), **training):
     """A die and its neighbour, the link between them trained and the session established."""
-    q, dev, plain = start(log, props=props, more=more)
+    # The test may be slow to acknowledge.
+    q, dev, plain = start(log, props=props + ",replay-ms=2000", more=more)
     other = Patient(plain.wire)
     other.image, other.mtu = plain.image, plain.mtu
     dev.set_port(0, flags=ENABLED | LLR, flow=CBFC)

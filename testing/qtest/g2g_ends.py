@@ -423,5 +423,6 @@ def mail(log):
         # What was not read is forgotten with the session.
         b.act("ISOLATE_PEER", cmd_id(0))
         assert b.status_of("READ_MAIL", b"", 72).status == abi.KIWI_ST_BAD_STATE
+        q.until(lambda: a.peer(b).state != abi.KIWI_G2G_PEER_ESTABLISHED, "end of the session")
         assert send(b"six").status == abi.KIWI_ST_BAD_STATE
         assert (a.count().mail_sent, b.count().mail_received) == (4, 4)

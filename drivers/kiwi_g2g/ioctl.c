@@ -174,16 +174,9 @@ static int image_query(struct kiwi_call *call, void *data)
 #define REPLY	KIWI_IOCTL_REPLY
 #define ADMIN	KIWI_IOCTL_ADMIN
 
-#define IOCTL(_name, _type, _min_size, _flags, _rules, _handler)	\
-	[_IOC_NR(KIWI_G2G_##_name)] = {					\
-		.name = #_name,						\
-		.handler = (_handler),					\
-		.cmd = KIWI_G2G_##_name,				\
-		.rules = (_rules),					\
-		.flags = (_flags),					\
-		.size = sizeof(struct _type),				\
-		.min_size = (_min_size),				\
-	}
+#define IOCTL(_name, _type, _min_size, _flags, _rules, _handler)		\
+	[_IOC_NR(KIWI_G2G_##_name)] = KIWI_IOCTL(KIWI_G2G_##_name, #_name,	\
+		struct _type, _min_size, _flags, _rules, _handler)
 
 const struct kiwi_ioctl kg2g_ioctls[] = {
 	IOCTL(QUERY_DEVICE, kiwi_g2g_query_device, 120, 0, REPLY, query_device),

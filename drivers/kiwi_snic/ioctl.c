@@ -2,19 +2,16 @@
 /* Ioctls of the SNIC itself, and the table of all. */
 #include <linux/errno.h>
 #include <linux/etherdevice.h>
-#include <linux/fcntl.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "ioctl.h"
 #include "ksnic.h"
-#include "object.h"
 #include "port.h"
 
 static int query_device(struct kiwi_call *call, void *data)
 {
 	const struct kiwi_fw_identity *id = kiwi_fw_identity(call->part->fw);
-	const struct ksnic_caps *caps = &to_ksnic(call->part)->caps;
+	const struct kiwi_queue_caps *caps = &call->part->queues->caps;
 	struct kiwi_snic_query_device *reply = data;
 
 	*reply = (struct kiwi_snic_query_device) {
@@ -33,7 +30,7 @@ static int query_device(struct kiwi_call *call, void *data)
 		.max_inline = caps->max_inline,
 		.link_mbps = caps->link_mbps,
 		.max_doorbells = id->db_pages,
-		.doorbell_size = BIT(ksnic_db_shift(to_ksnic(call->part))),
+		.doorbell_size = BIT(kiwi_db_shift(call->part)),
 		.max_sge = caps->max_sge,
 		.max_rd_atomic = caps->max_rd_atomic,
 		.ports = caps->ports,
@@ -110,16 +107,9 @@ static int set_gid(struct kiwi_call *call, void *data)
 #define REPLY	KIWI_IOCTL_REPLY
 #define ADMIN	KIWI_IOCTL_ADMIN
 
-#define IOCTL(_name, _type, _min_size, _flags, _rules, _handler)	\
-	[_IOC_NR(KIWI_SNIC_##_name)] = {				\
-		.name = #_name,						\
-		.handler = (_handler),					\
-		.cmd = KIWI_SNIC_##_name,				\
-		.rules = (_rules),					\
-		.flags = (_flags),					\
-		.size = sizeof(struct _type),				\
-		.min_size = (_min_size),				\
-	}
+#define IOCTL(_name, _type, _min_size, _flags, _rules, _handler)		\
+	[_IOC_NR(KIWI_SNIC_##_name)] = KIWI_IOCTL(KIWI_SNIC_##_name, #_name,	\
+		struct _type, _min_size, _flags, _rules, _handler)
 
 const struct kiwi_ioctl ksnic_ioctls[KSNIC_IOCTLS] = {
 	IOCTL(QUERY_DEVICE, kiwi_snic_query_device, 88, 0, REPLY, query_device),
@@ -130,22 +120,7 @@ const struct kiwi_ioctl ksnic_ioctls[KSNIC_IOCTLS] = {
 	IOCTL(LAST_ERROR, kiwi_snic_last_error, 160, 0, REPLY | KIWI_IOCTL_NO_DEVICE,
 	      kiwi_ioctl_last_error),
 	IOCTL(DESTROY, kiwi_snic_destroy, 16, 0, 0, kiwi_ioctl_destroy),
-	IOCTL(PD_ALLOC, kiwi_snic_pd_alloc, 16, 0, REPLY, ksnic_ioctl_pd_alloc),
-	IOCTL(MR_REG, kiwi_snic_mr_reg, 64, 0, REPLY, ksnic_ioctl_mr_reg),
-	IOCTL(MR_QUERY, kiwi_snic_mr_query, 56, 0, REPLY, ksnic_ioctl_mr_query),
-	IOCTL(DOORBELL_ALLOC, kiwi_snic_doorbell_alloc, 32, KIWI_SNIC_DOORBELL_WC, REPLY,
-	      ksnic_ioctl_doorbell_alloc),
-	IOCTL(CQ_CREATE, kiwi_snic_cq_create, 80, KIWI_CQ_OVERRUN_IGNORE | KIWI_CQ_COLLAPSED,
-	      REPLY, ksnic_ioctl_cq_create),
-	IOCTL(QP_CREATE, kiwi_snic_qp_create, 104,
-	      KIWI_QP_SQ_SIG_ALL | KIWI_QP_SQ_ONLY | KIWI_QP_DB_RECORD, REPLY,
-	      ksnic_ioctl_qp_create),
-	IOCTL(QP_MODIFY, kiwi_snic_qp_modify, 76, 0, 0, ksnic_ioctl_qp_modify),
-	IOCTL(QP_QUERY, kiwi_snic_qp_modify, 76, 0, REPLY, ksnic_ioctl_qp_query),
-	IOCTL(DOORBELL_EXPORT, kiwi_snic_doorbell_export, 32, O_CLOEXEC, REPLY,
-	      ksnic_ioctl_doorbell_export),
-	IOCTL(QUEUE_QUERY, kiwi_snic_queue_query, 160, 0, REPLY, ksnic_ioctl_queue_query),
-	IOCTL(ERROR_PAGE, kiwi_snic_error_page, 32, 0, 0, ksnic_ioctl_error_page),
+	KIWI_QUEUES_IOCTLS(KIWI_SNIC),
 	IOCTL(PREFLIGHT, kiwi_snic_preflight, 24, 0, REPLY, ksnic_ioctl_preflight),
 };
 
@@ -156,17 +131,6 @@ static_assert(sizeof(struct kiwi_snic_set_port) == 16);
 static_assert(sizeof(struct kiwi_snic_gid) == 32);
 static_assert(sizeof(struct kiwi_snic_last_error) == sizeof(struct kiwi_last_error));
 static_assert(sizeof(struct kiwi_snic_destroy) == sizeof(struct kiwi_destroy));
-static_assert(sizeof(struct kiwi_snic_pd_alloc) == 16);
-static_assert(sizeof(struct kiwi_mem) == 24);
-static_assert(sizeof(struct kiwi_snic_mr_reg) == 64);
-static_assert(sizeof(struct kiwi_snic_mr_query) == 56);
-static_assert(sizeof(struct kiwi_snic_doorbell_alloc) == 32);
-static_assert(sizeof(struct kiwi_snic_doorbell_export) == 32);
-static_assert(sizeof(struct kiwi_snic_cq_create) == 80);
-static_assert(sizeof(struct kiwi_snic_qp_create) == 128);
-static_assert(sizeof(struct kiwi_snic_qp_modify) == 76);
-static_assert(sizeof(struct kiwi_snic_queue_query) == 160);
-static_assert(sizeof(struct kiwi_snic_error_page) == 32);
 static_assert(sizeof(struct kiwi_check) == 256);
 static_assert(sizeof(struct kiwi_snic_preflight) == 24);
 static_assert(sizeof(struct kiwi_snic_event) == sizeof(struct kiwi_file_event));

@@ -7,7 +7,6 @@
 #include <kiwi/compat.h>
 #include <kiwi_abi/ids.h>
 
-#include "file.h"
 #include "ksnic.h"
 
 static DEFINE_IDA(ksnic_ida);
@@ -40,7 +39,7 @@ static const struct kiwi_part_ops ops = {
 	.name = "snic",
 	.owner = THIS_MODULE,
 	.number = KIWI_PART_SNIC,
-	.kinds = KSNIC_KINDS,
+	.kinds = KIWI_QUEUES_KINDS,
 	.fw = {
 		.caps = KIWI_SNIC_CAP_GPU_QUEUES | KIWI_SNIC_CAP_MR_HOLD,
 		.event = ksnic_event,
@@ -51,13 +50,8 @@ static const struct kiwi_part_ops ops = {
 	.start = start,
 	.publish = publish,
 	.unpublish = unpublish,
-	.mmap = ksnic_mmap,
-	.file_size = sizeof(struct ksnic_file),
-	.told = ksnic_file_told,
-	.disowned = ksnic_file_disowned,
-	.file_down = ksnic_file_down,
-	.file_clear = ksnic_file_clear,
-	.file_end = ksnic_file_end,
+	.mmap = kiwi_queues_mmap,
+	KIWI_QUEUES_FILE_OPS,
 	.free = free_part,
 	.devt = &ksnic_devt,
 	.ida = &ksnic_ida,

@@ -20,9 +20,7 @@ int ksnic_setup(struct ksnic *ks, const struct kiwi_part_ops *ops, struct device
 	if (ret)
 		return ret;
 	ks->part.dev.groups = ksnic_dev_groups;
-	xa_init(&ks->cqs);
-	xa_init(&ks->qps);
-	xa_init(&ks->dbs);
+	kiwi_queues_setup(&ks->queues, &ks->part);
 	return 0;
 }
 
@@ -37,7 +35,7 @@ int ksnic_start(struct ksnic *ks, struct kiwi_error *err)
 {
 	int ret;
 
-	ret = ksnic_cmd_query_caps(ks->part.fw, &ks->caps, err);
+	ret = ksnic_cmd_query_caps(ks->part.fw, &ks->queues.caps, err);
 	return ret ?: ksnic_ports_start(ks, err);
 }
 
@@ -48,7 +46,5 @@ int ksnic_start(struct ksnic *ks, struct kiwi_error *err)
 void ksnic_teardown(struct ksnic *ks)
 {
 	ksnic_ports_free(ks);
-	xa_destroy(&ks->cqs);
-	xa_destroy(&ks->qps);
-	xa_destroy(&ks->dbs);
+	kiwi_queues_teardown(&ks->queues);
 }

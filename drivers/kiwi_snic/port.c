@@ -6,7 +6,7 @@
 #include <linux/string.h>
 #include <net/addrconf.h>
 
-#include "file.h"
+#include "fw_cmd.h"
 #include "ksnic.h"
 #include "port.h"
 
@@ -22,26 +22,28 @@ struct ksnic_ports {
 
 static int port_check(const struct ksnic *ks, u32 port, struct kiwi_error *err)
 {
-	if (port && port <= ks->caps.ports)
+	u64 ports = ks->queues.caps.ports;
+
+	if (port && port <= ports)
 		return 0;
-	return kiwi_fail(err, -EINVAL, port, ks->caps.ports, "port %u is not in 1..%llu", port,
-			 ks->caps.ports);
+	return kiwi_fail(err, -EINVAL, port, ports, "port %u is not in 1..%llu", port, ports);
 }
 
 static struct ksnic_gid *gid_entry(struct ksnic *ks, u32 port, u32 index)
 {
-	return &ks->ports->gids[(port - 1) * ks->caps.gids + index];
+	return &ks->ports->gids[(port - 1) * ks->queues.caps.gids + index];
 }
 
 static int gid_check(const struct ksnic *ks, u32 port, u32 index, struct kiwi_error *err)
 {
+	u64 gids = ks->queues.caps.gids;
 	int ret;
 
 	ret = port_check(ks, port, err);
-	if (ret || index < ks->caps.gids)
+	if (ret || index < gids)
 		return ret;
-	return kiwi_fail(err, -EINVAL, index, ks->caps.gids - 1, "GID index %u is not in 0..%llu",
-			 index, ks->caps.gids - 1);
+	return kiwi_fail(err, -EINVAL, index, gids - 1, "GID index %u is not in 0..%llu", index,
+			 gids - 1);
 }
 
 /**
@@ -170,7 +172,7 @@ static int port_take_over(struct ksnic *ks, u32 port, struct kiwi_error *err)
 	ret = ksnic_port_query(ks, port, &info, err);
 	if (ret)
 		return ret;
-	ksnic_files_port(ks, port, info.state);
+	kiwi_queues_port(&ks->part, port, info.state == KIWI_PORT_ACTIVE);
 	addrconf_addr_eui48(&gid.raw[8], info.mac);
 	return ksnic_gid_set(ks, port, 0, &gid, err);
 }
@@ -184,18 +186,19 @@ static int port_take_over(struct ksnic *ks, u32 port, struct kiwi_error *err)
  */
 int ksnic_ports_start(struct ksnic *ks, struct kiwi_error *err)
 {
+	const struct kiwi_queue_caps *caps = &ks->queues.caps;
 	struct ksnic_ports *ports;
 	u32 port;
 	int ret;
 
-	ports = kzalloc(struct_size(ports, gids, ks->caps.ports * ks->caps.gids), GFP_KERNEL);
+	ports = kzalloc(struct_size(ports, gids, caps->ports * caps->gids), GFP_KERNEL);
 	if (!ports)
 		return kiwi_fail_plain(err, -ENOMEM);
 	mutex_init(&ports->lock);
 	ksnic_ports_free(ks);
 	ks->ports = ports;
 
-	for (port = 1; port <= ks->caps.ports; port++) {
+	for (port = 1; port <= caps->ports; port++) {
 		ret = port_take_over(ks, port, err);
 		if (ret)
 			return ret;

@@ -17,7 +17,6 @@
 #include <kiwi/fw.h>
 #include <uapi/kiwi/snic.h>
 
-#include "ioctl.h"
 #include "ksnic.h"
 #include "port.h"
 
@@ -324,7 +323,7 @@ static bool port_has_gid(struct ksnic *ks, u32 port)
 	struct ksnic_gid gid;
 	u32 index;
 
-	for (index = 0; index < ks->caps.gids; index++) {
+	for (index = 0; index < ks->queues.caps.gids; index++) {
 		if (!ksnic_gid_query(ks, port, index, &gid, &err) && gid.type != KIWI_GID_NONE)
 			return true;
 	}
@@ -348,7 +347,7 @@ static void check_port(struct preflight *p, struct kiwi_check *c)
 	int active;
 
 	c->limit = 1;
-	for (port = 1; port <= p->ks->caps.ports; port++) {
+	for (port = 1; port <= p->ks->queues.caps.ports; port++) {
 		if (!port_has_gid(p->ks, port))
 			continue;
 		named++;
@@ -365,7 +364,7 @@ static void check_port(struct preflight *p, struct kiwi_check *c)
 		skip(c, "", "ports cannot be asked for their state: bus mastering is off");
 	else if (c->value)
 		good(c, "%llu of %llu ports are active and have a GID", c->value,
-		     p->ks->caps.ports);
+		     p->ks->queues.caps.ports);
 	else
 		bad(c, "plug in a cable, and enable the port: kiwictl port set DEV PORT up",
 		    "no port that has a GID is active");

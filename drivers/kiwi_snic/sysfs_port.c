@@ -229,13 +229,13 @@ static struct ksnic_port_groups *port_groups_new(unsigned int gids)
  */
 int ksnic_sysfs_ports_add(struct ksnic *ks)
 {
-	struct ksnic_port_groups *g = port_groups_new(ks->caps.gids);
+	struct ksnic_port_groups *g = port_groups_new(ks->queues.caps.gids);
 	int ret;
 
 	if (!g)
 		return -ENOMEM;
 	ks->port_groups = g;
-	ret = kiwi_ports_add(&ks->part, 1, ks->caps.ports, g->groups);
+	ret = kiwi_ports_add(&ks->part, 1, ks->queues.caps.ports, g->groups);
 	if (ret)
 		ksnic_sysfs_ports_del(ks);
 	return ret;

@@ -43,6 +43,7 @@ struct kiwi_obj;
 struct kiwi_owner;
 struct kiwi_part;
 struct kiwi_ports;
+struct kiwi_queues;
 
 /* Part ---------------------------------------------------------------------- */
 
@@ -67,6 +68,16 @@ struct kiwi_ioctl {
 	u16 size;
 	u16 min_size;
 };
+
+#define KIWI_IOCTL(_cmd, _name, _type, _min_size, _flags, _rules, _handler)	{	\
+	.name = (_name),								\
+	.handler = (_handler),								\
+	.cmd = (_cmd),									\
+	.rules = (_rules),								\
+	.flags = (_flags),								\
+	.size = sizeof(_type),								\
+	.min_size = (_min_size),							\
+}
 
 #define KIWI_IOCTL_REPLY	0x1	/* the structure goes back to the user */
 #define KIWI_IOCTL_ADMIN	0x2	/* needs CAP_NET_ADMIN */
@@ -145,6 +156,7 @@ struct kiwi_part_ops {
  * @wait: for those who wait inside the gate; woken when @up ends
  * @event_lock: protects the ways from numbers to objects, and kiwi_obj.owner
  * @ports: their folders in sysfs, of kiwi_ports_add(), or NULL
+ * @queues: of a part that has them, or NULL
  * @zombie_lock: protects @zombies; outside of objects' locks
  * @zombies: objects that their owners gave up but the device refused to destroy.
  *	It may still reach their memory, which they therefore keep.
@@ -170,6 +182,7 @@ struct kiwi_part {
 	spinlock_t event_lock;	/* ways of events to owners */
 
 	struct kiwi_ports *ports;
+	struct kiwi_queues *queues;
 
 	struct mutex zombie_lock;	/* the list */
 	struct list_head zombies;

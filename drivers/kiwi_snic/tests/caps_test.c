@@ -6,7 +6,7 @@
 
 struct caps {
 	struct kiwi_snic_caps wire;
-	struct ksnic_caps caps;
+	struct kiwi_queue_caps caps;
 	struct kiwi_error err;
 };
 
@@ -27,7 +27,7 @@ static void expect_ok(struct kunit *test)
 {
 	struct caps *c = test->priv;
 
-	KUNIT_EXPECT_EQ(test, ksnic_caps_parse(&c->wire, &c->caps, &c->err), 0);
+	KUNIT_EXPECT_EQ(test, kiwi_queue_caps_parse(&c->wire, &c->caps, &c->err), 0);
 }
 
 static void expect_bad(struct kunit *test, const char *name, u64 value, u64 limit)
@@ -35,7 +35,7 @@ static void expect_bad(struct kunit *test, const char *name, u64 value, u64 limi
 	struct caps *c = test->priv;
 	char text[64];
 
-	KUNIT_EXPECT_EQ(test, ksnic_caps_parse(&c->wire, &c->caps, &c->err), -EPROTO);
+	KUNIT_EXPECT_EQ(test, kiwi_queue_caps_parse(&c->wire, &c->caps, &c->err), -EPROTO);
 	KUNIT_EXPECT_EQ(test, c->err.value, value);
 	KUNIT_EXPECT_EQ(test, c->err.limit, limit);
 	snprintf(text, sizeof(text), "device reports %s %llu,", name, value);

@@ -19,7 +19,7 @@ static void cmd_bad_number(struct kunit *test)
 	for (n = 0; n < ARRAY_SIZE(numbers); n++) {
 		x->fw.error = 0;
 		x->fw.number = numbers[n];
-		KUNIT_EXPECT_EQ(test, ksnic_cmd_alloc_pd(&x->fw, &pdn, &x->err), -EPROTO);
+		KUNIT_EXPECT_EQ(test, kiwi_cmd_alloc_pd(&x->fw, &pdn, &x->err), -EPROTO);
 		KUNIT_EXPECT_EQ(test, x->fw.fails, n + 1);
 		KUNIT_EXPECT_EQ(test, x->fw.fail_reason, KIWI_RESET_PROTOCOL);
 		KUNIT_EXPECT_EQ(test, x->err.value, numbers[n]);
@@ -34,32 +34,32 @@ static void cmd_largest_number(struct kunit *test)
 	u32 pdn;
 
 	x->fw.number = KIWI_SNIC_NUMBER_MAX;
-	KUNIT_EXPECT_EQ(test, ksnic_cmd_alloc_pd(&x->fw, &pdn, &x->err), 0);
+	KUNIT_EXPECT_EQ(test, kiwi_cmd_alloc_pd(&x->fw, &pdn, &x->err), 0);
 	KUNIT_EXPECT_EQ(test, pdn, KIWI_SNIC_NUMBER_MAX);
-	KUNIT_EXPECT_EQ(test, ksnic_cmd_dealloc_pd(&x->fw, pdn, &x->err), 0);
+	KUNIT_EXPECT_EQ(test, kiwi_cmd_dealloc_pd(&x->fw, pdn, &x->err), 0);
 }
 
 static void cmd_bad_key(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
+	struct kiwi_pd *pd = fixture_pd(x);
 	const struct kiwi_pbl pbl = { };
 	u32 key;
 
 	x->fw.number = 0;
-	KUNIT_EXPECT_EQ(test, ksnic_cmd_reg_mr(&x->fw, pd->pdn, 0, 0, 1, &pbl, &key, &x->err),
+	KUNIT_EXPECT_EQ(test, kiwi_cmd_reg_mr(&x->fw, pd->pdn, 0, 0, 1, &pbl, &key, &x->err),
 			-EPROTO);
 	KUNIT_EXPECT_EQ(test, x->err.value, 0x5a);
 	KUNIT_EXPECT_EQ(test, x->fw.fails, 1);
 }
 
-static int create_qp(struct kunit *test, u32 number, struct ksnic_queue_id *id)
+static int create_qp(struct kunit *test, u32 number, struct kiwi_queue_id *id)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_db *db = fixture_db(x);
-	struct ksnic_cq *cq = fixture_cq(x, db);
+	struct kiwi_db *db = fixture_db(x);
+	struct kiwi_cq *cq = fixture_cq(x, db);
 	const struct kiwi_pbl pbl = { };
-	struct ksnic_qp_params params = {
+	struct kiwi_qp_params params = {
 		.sq = &pbl,
 		.rq = &pbl,
 		.pdn = fixture_pd(x)->pdn,
@@ -70,16 +70,16 @@ static int create_qp(struct kunit *test, u32 number, struct ksnic_queue_id *id)
 	int ret;
 
 	x->fw.number = number;
-	ret = ksnic_cmd_create_qp(&x->fw, &params, id, &x->err);
+	ret = kiwi_cmd_create_qp(&x->fw, &params, id, &x->err);
 	x->fw.number = -1;
 	if (!ret)
-		KUNIT_EXPECT_EQ(test, ksnic_cmd_destroy_qp(&x->fw, id->number, &x->err), 0);
+		KUNIT_EXPECT_EQ(test, kiwi_cmd_destroy_qp(&x->fw, id->number, &x->err), 0);
 	return ret;
 }
 
 static void cmd_qp_numbers_of_management(struct kunit *test)
 {
-	struct ksnic_queue_id id;
+	struct kiwi_queue_id id;
 
 	KUNIT_EXPECT_EQ(test, create_qp(test, 1, &id), -EPROTO);
 	KUNIT_EXPECT_EQ(test, snic_of(test)->fw.fails, 1);
@@ -87,7 +87,7 @@ static void cmd_qp_numbers_of_management(struct kunit *test)
 
 static void cmd_qp_number_of_multicast(struct kunit *test)
 {
-	struct ksnic_queue_id id;
+	struct kiwi_queue_id id;
 
 	KUNIT_EXPECT_EQ(test, create_qp(test, KIWI_SNIC_NUMBER_MAX, &id), -EPROTO);
 	KUNIT_EXPECT_EQ(test, snic_of(test)->fw.fails, 1);
@@ -95,7 +95,7 @@ static void cmd_qp_number_of_multicast(struct kunit *test)
 
 static void cmd_qp_numbers_allowed(struct kunit *test)
 {
-	struct ksnic_queue_id id;
+	struct kiwi_queue_id id;
 
 	KUNIT_EXPECT_EQ(test, create_qp(test, 2, &id), 0);
 	KUNIT_EXPECT_EQ(test, id.number, 2);
@@ -126,7 +126,7 @@ static void cmd_refused_with_field_alone(struct kunit *test)
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_DEALLOC_PD, KIWI_ST_BAD_HANDLE);
 	x->fw.refusal.field = 0;
 	x->fw.refusal.value = 9;
-	KUNIT_EXPECT_EQ(test, ksnic_cmd_dealloc_pd(&x->fw, 9, &x->err), -ENOENT);
+	KUNIT_EXPECT_EQ(test, kiwi_cmd_dealloc_pd(&x->fw, 9, &x->err), -ENOENT);
 	KUNIT_EXPECT_STREQ(test, x->err.text, "DEALLOC_PD refused: no such object: number 9");
 	KUNIT_EXPECT_EQ(test, x->err.limit, 0);
 }
@@ -137,7 +137,7 @@ static void cmd_refused_without_field(struct kunit *test)
 	u32 pdn;
 
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_ALLOC_PD, KIWI_ST_NO_RESOURCE);
-	KUNIT_EXPECT_EQ(test, ksnic_cmd_alloc_pd(&x->fw, &pdn, &x->err), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, kiwi_cmd_alloc_pd(&x->fw, &pdn, &x->err), -ENOSPC);
 	KUNIT_EXPECT_STREQ(test, x->err.text, "ALLOC_PD refused: limit of the device reached");
 }
 
@@ -151,7 +151,7 @@ static void cmd_refused_page_list(struct kunit *test)
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_REG_MR, KIWI_ST_BAD_PARAM);
 	x->fw.refusal.field = offsetof(struct kiwi_snic_reg_mr_in, pbl.count);
 	x->fw.refusal.value = 3;
-	KUNIT_EXPECT_EQ(test, ksnic_cmd_reg_mr(&x->fw, 1, 0, 0, 1, &pbl, &key, &x->err), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kiwi_cmd_reg_mr(&x->fw, 1, 0, 0, 1, &pbl, &key, &x->err), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, x->err.text,
 			   "REG_MR refused: field out of range: pbl.count 3");
 }
@@ -165,7 +165,7 @@ static void cmd_device_down_is_no_refusal(struct kunit *test)
 	for (n = 0; n < ARRAY_SIZE(errors); n++) {
 		x->fw.error = errors[n];
 		x->err.refused = true;
-		KUNIT_EXPECT_EQ(test, ksnic_cmd_dealloc_pd(&x->fw, 1, &x->err), errors[n]);
+		KUNIT_EXPECT_EQ(test, kiwi_cmd_dealloc_pd(&x->fw, 1, &x->err), errors[n]);
 		KUNIT_EXPECT_FALSE(test, x->err.refused);
 	}
 }
@@ -175,7 +175,7 @@ static void cmd_no_memory_is_a_refusal(struct kunit *test)
 	struct fixture *x = test->priv;
 
 	x->fw.error = -ENOMEM;
-	KUNIT_EXPECT_EQ(test, ksnic_cmd_dealloc_pd(&x->fw, 1, &x->err), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, kiwi_cmd_dealloc_pd(&x->fw, 1, &x->err), -ENOMEM);
 	KUNIT_EXPECT_TRUE(test, x->err.refused);
 	KUNIT_EXPECT_STREQ(test, x->err.text, "DEALLOC_PD: out of kernel memory");
 	x->fw.error = 0;

@@ -20,20 +20,15 @@ static const struct kiwi_part_ops fixture_ops = {
 	.name = "snic",
 	.owner = THIS_MODULE,
 	.number = KIWI_PART_SNIC,
-	.kinds = KSNIC_KINDS,
+	.kinds = KIWI_QUEUES_KINDS,
 	.fw = {
 		.event = ksnic_event,
 		.down = kiwi_part_down,
 	},
 	.ioctls = ksnic_ioctls,
 	.nr_ioctls = ARRAY_SIZE(ksnic_ioctls),
-	.mmap = ksnic_mmap,
-	.file_size = sizeof(struct ksnic_file),
-	.told = ksnic_file_told,
-	.disowned = ksnic_file_disowned,
-	.file_down = ksnic_file_down,
-	.file_clear = ksnic_file_clear,
-	.file_end = ksnic_file_end,
+	.mmap = kiwi_queues_mmap,
+	KIWI_QUEUES_FILE_OPS,
 	.free = fixture_free,
 	.devt = &fixture_devt,
 	.ida = &fixture_ida,
@@ -112,9 +107,9 @@ void fixture_exit(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, x->fw.broken ?: "", "");
 	KUNIT_EXPECT_TRUE(test, list_empty(&ks->part.zombies));
 	KUNIT_EXPECT_TRUE(test, list_empty(&ks->part.files));
-	KUNIT_EXPECT_TRUE(test, xa_empty(&ks->cqs));
-	KUNIT_EXPECT_TRUE(test, xa_empty(&ks->qps));
-	KUNIT_EXPECT_TRUE(test, xa_empty(&ks->dbs));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&ks->queues.cqs));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&ks->queues.qps));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&ks->queues.dbs));
 	put_device(&ks->part.dev);
 }
 
@@ -167,77 +162,77 @@ static struct kiwi_fw_mem *memory(struct fixture *x, u64 length,
 	return mem;
 }
 
-struct ksnic_pd *fixture_pd(struct fixture *x)
+struct kiwi_pd *fixture_pd(struct fixture *x)
 {
-	struct ksnic_pd *pd = ksnic_pd_new(x->owner);
+	struct kiwi_pd *pd = kiwi_pd_new(x->owner);
 
 	KUNIT_ASSERT_NOT_NULL(x->test, pd);
-	publish(x, &pd->obj, ksnic_pd_create(pd, &x->err));
+	publish(x, &pd->obj, kiwi_pd_create(pd, &x->err));
 	return pd;
 }
 
-struct ksnic_mr *fixture_mr_filled(struct fixture *x, struct ksnic_pd *pd)
+struct kiwi_mr *fixture_mr_filled(struct fixture *x, struct kiwi_pd *pd)
 {
-	struct ksnic_mr *mr = ksnic_mr_new(x->owner, FIXTURE_USER_DATA);
+	struct kiwi_mr *mr = kiwi_mr_new(x->owner, FIXTURE_USER_DATA);
 
 	KUNIT_ASSERT_NOT_NULL(x->test, mr);
 	mr->pd = use(x, &pd->obj);
-	mr->mem = memory(x, SZ_8K, ksnic_mr_mem_ops(&x->ks), mr);
+	mr->mem = memory(x, SZ_8K, kiwi_mr_mem_ops(&x->ks.part), mr);
 	mr->iova = 0x123456789000ULL;
 	mr->access = KIWI_ACCESS_LOCAL_WRITE | KIWI_ACCESS_REMOTE_READ;
 	return mr;
 }
 
-struct ksnic_mr *fixture_mr(struct fixture *x, struct ksnic_pd *pd)
+struct kiwi_mr *fixture_mr(struct fixture *x, struct kiwi_pd *pd)
 {
-	struct ksnic_mr *mr = fixture_mr_filled(x, pd);
+	struct kiwi_mr *mr = fixture_mr_filled(x, pd);
 
-	publish(x, &mr->obj, ksnic_mr_create(mr, &x->err));
+	publish(x, &mr->obj, kiwi_mr_create(mr, &x->err));
 	return mr;
 }
 
-struct ksnic_db *fixture_db(struct fixture *x)
+struct kiwi_db *fixture_db(struct fixture *x)
 {
-	struct ksnic_db *db = ksnic_db_new(x->owner);
+	struct kiwi_db *db = kiwi_db_new(x->owner);
 
 	KUNIT_ASSERT_NOT_NULL(x->test, db);
-	publish(x, &db->obj, ksnic_db_create(db, &x->err));
+	publish(x, &db->obj, kiwi_db_create(db, &x->err));
 	return db;
 }
 
-struct ksnic_cq *fixture_cq_filled(struct fixture *x, struct ksnic_db *db)
+struct kiwi_cq *fixture_cq_filled(struct fixture *x, struct kiwi_db *db)
 {
-	struct ksnic_cq *cq = ksnic_cq_new(x->owner, FIXTURE_USER_DATA);
+	struct kiwi_cq *cq = kiwi_cq_new(x->owner, FIXTURE_USER_DATA);
 
 	KUNIT_ASSERT_NOT_NULL(x->test, cq);
 	cq->db = use(x, &db->obj);
-	cq->mem = memory(x, SZ_4K + 64, &ksnic_cq_mem_ops, cq);
+	cq->mem = memory(x, SZ_4K + 64, &kiwi_cq_mem_ops, cq);
 	cq->ci_offset = SZ_4K;
 	cq->vector = 3;
 	cq->log2 = 6;
 	return cq;
 }
 
-struct ksnic_cq *fixture_cq(struct fixture *x, struct ksnic_db *db)
+struct kiwi_cq *fixture_cq(struct fixture *x, struct kiwi_db *db)
 {
-	struct ksnic_cq *cq = fixture_cq_filled(x, db);
+	struct kiwi_cq *cq = fixture_cq_filled(x, db);
 
-	publish(x, &cq->obj, ksnic_cq_create(cq, &x->err));
+	publish(x, &cq->obj, kiwi_cq_create(cq, &x->err));
 	return cq;
 }
 
-struct ksnic_qp *fixture_qp_filled(struct fixture *x, struct ksnic_pd *pd, struct ksnic_cq *send,
-				   struct ksnic_cq *recv, struct ksnic_db *db)
+struct kiwi_qp *fixture_qp_filled(struct fixture *x, struct kiwi_pd *pd, struct kiwi_cq *send,
+				  struct kiwi_cq *recv, struct kiwi_db *db)
 {
-	struct ksnic_qp *qp = ksnic_qp_new(x->owner, FIXTURE_USER_DATA);
+	struct kiwi_qp *qp = kiwi_qp_new(x->owner, FIXTURE_USER_DATA);
 
 	KUNIT_ASSERT_NOT_NULL(x->test, qp);
 	qp->pd = use(x, &pd->obj);
 	qp->send_cq = use(x, &send->obj);
 	qp->recv_cq = use(x, &recv->obj);
 	qp->db = use(x, &db->obj);
-	qp->sq = memory(x, 8 * KIWI_WQEBB, &ksnic_qp_mem_ops, qp);
-	qp->rq = memory(x, SZ_4K, &ksnic_qp_mem_ops, qp);
+	qp->sq = memory(x, 8 * KIWI_WQEBB, &kiwi_qp_mem_ops, qp);
+	qp->rq = memory(x, SZ_4K, &kiwi_qp_mem_ops, qp);
 	qp->type = KIWI_QP_RC;
 	qp->flags = KIWI_QP_SQ_SIG_ALL;
 	qp->sq_log2 = 3;
@@ -246,11 +241,11 @@ struct ksnic_qp *fixture_qp_filled(struct fixture *x, struct ksnic_pd *pd, struc
 	return qp;
 }
 
-struct ksnic_qp *fixture_qp(struct fixture *x, struct ksnic_pd *pd, struct ksnic_cq *send,
-			    struct ksnic_cq *recv, struct ksnic_db *db)
+struct kiwi_qp *fixture_qp(struct fixture *x, struct kiwi_pd *pd, struct kiwi_cq *send,
+			   struct kiwi_cq *recv, struct kiwi_db *db)
 {
-	struct ksnic_qp *qp = fixture_qp_filled(x, pd, send, recv, db);
+	struct kiwi_qp *qp = fixture_qp_filled(x, pd, send, recv, db);
 
-	publish(x, &qp->obj, ksnic_qp_create(qp, &x->err));
+	publish(x, &qp->obj, kiwi_qp_create(qp, &x->err));
 	return qp;
 }

@@ -7,9 +7,8 @@
 #include <linux/fs.h>
 #include <linux/pci.h>
 
-#include "../file.h"
+#include "../../kiwi_fw/queues/object.h"
 #include "../ksnic.h"
-#include "../object.h"
 #include "../port.h"
 #include "fake_snic.h"
 
@@ -53,18 +52,18 @@ unsigned int fixture_events(struct fixture *x);
 struct kiwi_file_event fixture_event(struct fixture *x, unsigned int n);
 
 /* An object in the table of @owner, published; the test ends if it cannot be made. */
-struct ksnic_pd *fixture_pd(struct fixture *x);
-struct ksnic_mr *fixture_mr(struct fixture *x, struct ksnic_pd *pd);
-struct ksnic_db *fixture_db(struct fixture *x);
-struct ksnic_cq *fixture_cq(struct fixture *x, struct ksnic_db *db);
-struct ksnic_qp *fixture_qp(struct fixture *x, struct ksnic_pd *pd, struct ksnic_cq *send,
-			    struct ksnic_cq *recv, struct ksnic_db *db);
+struct kiwi_pd *fixture_pd(struct fixture *x);
+struct kiwi_mr *fixture_mr(struct fixture *x, struct kiwi_pd *pd);
+struct kiwi_db *fixture_db(struct fixture *x);
+struct kiwi_cq *fixture_cq(struct fixture *x, struct kiwi_db *db);
+struct kiwi_qp *fixture_qp(struct fixture *x, struct kiwi_pd *pd, struct kiwi_cq *send,
+			   struct kiwi_cq *recv, struct kiwi_db *db);
 
 /* The same up to where its maker has filled it in, and neither created nor published. */
-struct ksnic_mr *fixture_mr_filled(struct fixture *x, struct ksnic_pd *pd);
-struct ksnic_cq *fixture_cq_filled(struct fixture *x, struct ksnic_db *db);
-struct ksnic_qp *fixture_qp_filled(struct fixture *x, struct ksnic_pd *pd, struct ksnic_cq *send,
-				   struct ksnic_cq *recv, struct ksnic_db *db);
+struct kiwi_mr *fixture_mr_filled(struct fixture *x, struct kiwi_pd *pd);
+struct kiwi_cq *fixture_cq_filled(struct fixture *x, struct kiwi_db *db);
+struct kiwi_qp *fixture_qp_filled(struct fixture *x, struct kiwi_pd *pd, struct kiwi_cq *send,
+				  struct kiwi_cq *recv, struct kiwi_db *db);
 
 /* The memory of an object, with what it was asked for. */
 static inline struct fake_mem *fixture_mem(struct kiwi_fw_mem *mem)

@@ -605,7 +605,7 @@ static void ioctl_doorbell(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	struct kiwi_snic_doorbell_alloc a = { }, b = { .flags = KIWI_SNIC_DOORBELL_WC };
-	struct ksnic_db *db;
+	struct kiwi_db *db;
 
 	KUNIT_ASSERT_EQ(test, CALL(x, DOORBELL_ALLOC, &a), 0);
 	KUNIT_ASSERT_EQ(test, CALL(x, DOORBELL_ALLOC, &b), 0);
@@ -623,7 +623,7 @@ static void ioctl_completion_queue(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	struct kiwi_snic_cq_create c = completion_queue(a_doorbell(x));
-	struct ksnic_cq *cq;
+	struct kiwi_cq *cq;
 
 	KUNIT_ASSERT_EQ(test, CALL(x, CQ_CREATE, &c), 0);
 	KUNIT_EXPECT_EQ(test, c.cqn, x->fw.last);

@@ -9,7 +9,7 @@
 static void obj_ids(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *a = fixture_pd(x), *b = fixture_pd(x);
+	struct kiwi_pd *a = fixture_pd(x), *b = fixture_pd(x);
 
 	KUNIT_EXPECT_EQ(test, a->obj.id, 1);
 	KUNIT_EXPECT_EQ(test, b->obj.id, 2);
@@ -18,7 +18,7 @@ static void obj_ids(struct kunit *test)
 static void obj_unpublished_is_not_found(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = ksnic_pd_new(x->owner);
+	struct kiwi_pd *pd = kiwi_pd_new(x->owner);
 
 	KUNIT_ASSERT_NOT_NULL(test, pd);
 	KUNIT_EXPECT_NULL(test, kiwi_obj_get(x->owner, pd->obj.id, NULL, &x->err));
@@ -29,22 +29,22 @@ static void obj_unpublished_is_not_found(struct kunit *test)
 static void obj_found_by_kind(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
+	struct kiwi_pd *pd = fixture_pd(x);
 	u32 id = pd->obj.id;
 
-	KUNIT_EXPECT_PTR_EQ(test, kiwi_obj_get(x->owner, id, &ksnic_pd_ops, &x->err), (void *)pd);
+	KUNIT_EXPECT_PTR_EQ(test, kiwi_obj_get(x->owner, id, &kiwi_pd_ops, &x->err), (void *)pd);
 	kiwi_obj_put(&pd->obj);
 	KUNIT_EXPECT_PTR_EQ(test, kiwi_obj_get(x->owner, id, NULL, &x->err), (void *)pd);
 	kiwi_obj_put(&pd->obj);
-	KUNIT_EXPECT_NULL(test, kiwi_obj_get(x->owner, id, &ksnic_mr_ops, &x->err));
-	KUNIT_EXPECT_NULL(test, kiwi_obj_use(x->owner, id, &ksnic_cq_ops, &x->err));
+	KUNIT_EXPECT_NULL(test, kiwi_obj_get(x->owner, id, &kiwi_mr_ops, &x->err));
+	KUNIT_EXPECT_NULL(test, kiwi_obj_use(x->owner, id, &kiwi_cq_ops, &x->err));
 }
 
 static void obj_absent_is_told(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 
-	KUNIT_EXPECT_NULL(test, kiwi_obj_get(x->owner, 77, &ksnic_mr_ops, &x->err));
+	KUNIT_EXPECT_NULL(test, kiwi_obj_get(x->owner, 77, &kiwi_mr_ops, &x->err));
 	KUNIT_EXPECT_STREQ(test, x->err.text, "no MR has id 77");
 	KUNIT_EXPECT_EQ(test, x->err.value, 77);
 	KUNIT_EXPECT_NULL(test, kiwi_obj_get(x->owner, 0, NULL, &x->err));
@@ -55,7 +55,7 @@ static void obj_tables_are_apart(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	struct kiwi_owner *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
-	struct ksnic_pd *pd = fixture_pd(x);
+	struct kiwi_pd *pd = fixture_pd(x);
 
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	kiwi_owner_init(other, &x->ks.part);
@@ -67,7 +67,7 @@ static void obj_tables_are_apart(struct kunit *test)
 static void obj_destroy(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
+	struct kiwi_pd *pd = fixture_pd(x);
 	u32 id = pd->obj.id, pdn = pd->pdn;
 
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, id), 0);
@@ -80,8 +80,8 @@ static void obj_destroy(struct kunit *test)
 static void obj_destroy_gives_memory_back(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
-	struct ksnic_mr *mr = fixture_mr(x, pd);
+	struct kiwi_pd *pd = fixture_pd(x);
+	struct kiwi_mr *mr = fixture_mr(x, pd);
 
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 1);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, mr->obj.id), 0);
@@ -92,8 +92,8 @@ static void obj_destroy_gives_memory_back(struct kunit *test)
 static void obj_destroy_in_use(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
-	struct ksnic_mr *a = fixture_mr(x, pd), *b = fixture_mr(x, pd);
+	struct kiwi_pd *pd = fixture_pd(x);
+	struct kiwi_mr *a = fixture_mr(x, pd), *b = fixture_mr(x, pd);
 	unsigned int commands = x->fw.nr_cmds;
 
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, pd->obj.id), -EBUSY);
@@ -111,10 +111,10 @@ static void obj_destroy_in_use(struct kunit *test)
 static void obj_each_use_counts(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
-	struct ksnic_db *db = fixture_db(x);
-	struct ksnic_cq *cq = fixture_cq(x, db);
-	struct ksnic_qp *qp = fixture_qp(x, pd, cq, cq, db);
+	struct kiwi_pd *pd = fixture_pd(x);
+	struct kiwi_db *db = fixture_db(x);
+	struct kiwi_cq *cq = fixture_cq(x, db);
+	struct kiwi_qp *qp = fixture_qp(x, pd, cq, cq, db);
 
 	KUNIT_EXPECT_EQ(test, atomic_read(&pd->obj.uses), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&cq->obj.uses), 2);
@@ -130,18 +130,18 @@ static void obj_each_use_counts(struct kunit *test)
 static void obj_withdrawn_when_nobody_uses_it(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_db *db = fixture_db(x);
-	struct ksnic_cq *cq = fixture_cq(x, db);
+	struct kiwi_db *db = fixture_db(x);
+	struct kiwi_cq *cq = fixture_cq(x, db);
 	struct dma_buf *dmabuf;
 
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, db->obj.id), -EBUSY);
-	dmabuf = ksnic_db_dmabuf(db, &x->err);
+	dmabuf = kiwi_db_dmabuf(db, &x->err);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(dmabuf));
 	dma_buf_put(dmabuf);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, cq->obj.id), 0);
 	fake_fw_refuse(&x->fw, KIWI_OP_CLOSE_DB_PAGE, KIWI_ST_BUSY);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, db->obj.id), -EBUSY);
-	dmabuf = ksnic_db_dmabuf(db, &x->err);
+	dmabuf = kiwi_db_dmabuf(db, &x->err);
 	KUNIT_EXPECT_PTR_EQ(test, dmabuf, (struct dma_buf *)ERR_PTR(-ENOENT));
 	KUNIT_EXPECT_STREQ(test, x->err.text, "no doorbell has id 1");
 }
@@ -149,7 +149,7 @@ static void obj_withdrawn_when_nobody_uses_it(struct kunit *test)
 static void obj_refused_destroy_keeps_the_id(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = fixture_mr(x, fixture_pd(x));
+	struct kiwi_mr *mr = fixture_mr(x, fixture_pd(x));
 	u32 id = mr->obj.id;
 
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_DEREG_MR, KIWI_ST_INTERNAL);
@@ -159,7 +159,7 @@ static void obj_refused_destroy_keeps_the_id(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kiwi_obj_condemned(&mr->obj));
 
 	/* Of no use but for another attempt. */
-	KUNIT_EXPECT_NULL(test, kiwi_obj_use(x->owner, id, &ksnic_mr_ops, &x->err));
+	KUNIT_EXPECT_NULL(test, kiwi_obj_use(x->owner, id, &kiwi_mr_ops, &x->err));
 	KUNIT_EXPECT_EQ(test, kiwi_obj_lock(&mr->obj, &x->err), -ENOENT);
 	x->fw.refuse = 0;
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, id), 0);
@@ -169,7 +169,7 @@ static void obj_refused_destroy_keeps_the_id(struct kunit *test)
 static void obj_destroy_on_a_dying_device(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = fixture_mr(x, fixture_pd(x));
+	struct kiwi_mr *mr = fixture_mr(x, fixture_pd(x));
 
 	x->fw.kill = KIWI_SNIC_OP_DEREG_MR;
 	x->fw.kill_error = -ETIMEDOUT;
@@ -180,8 +180,8 @@ static void obj_destroy_on_a_dying_device(struct kunit *test)
 static void obj_abort_before_creation(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
-	struct ksnic_mr *mr = fixture_mr_filled(x, pd);
+	struct kiwi_pd *pd = fixture_pd(x);
+	struct kiwi_mr *mr = fixture_mr_filled(x, pd);
 	unsigned int commands = x->fw.nr_cmds;
 
 	kiwi_obj_abort(&mr->obj);
@@ -193,9 +193,9 @@ static void obj_abort_before_creation(struct kunit *test)
 static void obj_abort_after_creation(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = fixture_mr_filled(x, fixture_pd(x));
+	struct kiwi_mr *mr = fixture_mr_filled(x, fixture_pd(x));
 
-	KUNIT_ASSERT_EQ(test, ksnic_mr_create(mr, &x->err), 0);
+	KUNIT_ASSERT_EQ(test, kiwi_mr_create(mr, &x->err), 0);
 	kiwi_obj_abort(&mr->obj);
 	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_DEREG_MR);
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
@@ -204,7 +204,7 @@ static void obj_abort_after_creation(struct kunit *test)
 static void obj_abort_frees_the_id(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = ksnic_pd_new(x->owner);
+	struct kiwi_pd *pd = kiwi_pd_new(x->owner);
 	u32 id;
 
 	KUNIT_ASSERT_NOT_NULL(test, pd);
@@ -216,10 +216,10 @@ static void obj_abort_frees_the_id(struct kunit *test)
 static void obj_create_refused(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = fixture_mr_filled(x, fixture_pd(x));
+	struct kiwi_mr *mr = fixture_mr_filled(x, fixture_pd(x));
 
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_REG_MR, KIWI_ST_NO_RESOURCE);
-	KUNIT_EXPECT_EQ(test, ksnic_mr_create(mr, &x->err), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, kiwi_mr_create(mr, &x->err), -ENOSPC);
 	KUNIT_EXPECT_FALSE(test, mr->obj.live);
 	KUNIT_EXPECT_EQ(test, x->fw.pbls, 0);
 	kiwi_obj_abort(&mr->obj);
@@ -230,11 +230,11 @@ static void obj_create_refused(struct kunit *test)
 static void obj_refused_abort_makes_a_zombie(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
-	struct ksnic_mr *mr = fixture_mr_filled(x, pd);
+	struct kiwi_pd *pd = fixture_pd(x);
+	struct kiwi_mr *mr = fixture_mr_filled(x, pd);
 	u32 id = mr->obj.id;
 
-	KUNIT_ASSERT_EQ(test, ksnic_mr_create(mr, &x->err), 0);
+	KUNIT_ASSERT_EQ(test, kiwi_mr_create(mr, &x->err), 0);
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_DEREG_MR, KIWI_ST_INTERNAL);
 	kiwi_obj_abort(&mr->obj);
 	KUNIT_EXPECT_FALSE(test, list_empty(&x->ks.part.zombies));
@@ -287,9 +287,9 @@ static void obj_clear_destroys_users_first(struct kunit *test)
 		KIWI_SNIC_OP_DEALLOC_PD,
 	};
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
-	struct ksnic_db *db = fixture_db(x);
-	struct ksnic_cq *cq = fixture_cq(x, db);
+	struct kiwi_pd *pd = fixture_pd(x);
+	struct kiwi_db *db = fixture_db(x);
+	struct kiwi_cq *cq = fixture_cq(x, db);
 	unsigned int n, first;
 
 	fixture_mr(x, pd);
@@ -305,8 +305,8 @@ static void obj_clear_destroys_users_first(struct kunit *test)
 static void obj_reference_outlives_the_object(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
-	struct ksnic_pd *got = kiwi_obj_get(x->owner, pd->obj.id, &ksnic_pd_ops, &x->err);
+	struct kiwi_pd *pd = fixture_pd(x);
+	struct kiwi_pd *got = kiwi_obj_get(x->owner, pd->obj.id, &kiwi_pd_ops, &x->err);
 
 	KUNIT_ASSERT_NOT_NULL(test, got);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, pd->obj.id), 0);
@@ -319,12 +319,12 @@ static void obj_reference_outlives_the_object(struct kunit *test)
 static void obj_reference_outlives_the_mapping(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_db *db = fixture_db(x);
-	struct ksnic_db *got = kiwi_obj_get(x->owner, db->obj.id, &ksnic_db_ops, &x->err);
+	struct kiwi_db *db = fixture_db(x);
+	struct kiwi_db *got = kiwi_obj_get(x->owner, db->obj.id, &kiwi_db_ops, &x->err);
 
 	KUNIT_ASSERT_NOT_NULL(test, got);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, db->obj.id), 0);
-	KUNIT_EXPECT_PTR_EQ(test, ksnic_db_dmabuf(got, &x->err),
+	KUNIT_EXPECT_PTR_EQ(test, kiwi_db_dmabuf(got, &x->err),
 			    (struct dma_buf *)ERR_PTR(-ENOENT));
 	kiwi_obj_put(&got->obj);
 }
@@ -332,7 +332,7 @@ static void obj_reference_outlives_the_mapping(struct kunit *test)
 static void obj_lock_of_a_live_object(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
+	struct kiwi_pd *pd = fixture_pd(x);
 
 	KUNIT_ASSERT_EQ(test, kiwi_obj_lock(&pd->obj, &x->err), 0);
 	KUNIT_EXPECT_FALSE(test, mutex_trylock(&pd->obj.lock));
@@ -381,20 +381,20 @@ static void obj_destroyed_by_two(struct kunit *test)
 
 /* Moves ----------------------------------------------------------------------------- */
 
-static struct ksnic_mr *movable(struct fixture *x)
+static struct kiwi_mr *movable(struct fixture *x)
 {
 	x->fw.identity.caps |= KIWI_SNIC_CAP_MR_HOLD;
 	return fixture_mr(x, fixture_pd(x));
 }
 
-static void hold(struct ksnic_mr *mr)
+static void hold(struct kiwi_mr *mr)
 {
 	struct fake_mem *m = fixture_mem(mr->mem);
 
 	m->ops->hold(m->arg);
 }
 
-static int resume_at(struct ksnic_mr *mr, dma_addr_t at)
+static int resume_at(struct kiwi_mr *mr, dma_addr_t at)
 {
 	struct fake_mem *m = fixture_mem(mr->mem);
 
@@ -406,7 +406,7 @@ static int resume_at(struct ksnic_mr *mr, dma_addr_t at)
 static void move_region(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = movable(x);
+	struct kiwi_mr *mr = movable(x);
 	u32 key = mr->key;
 	unsigned int n;
 
@@ -429,7 +429,7 @@ static void move_before_creation(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	unsigned int commands;
-	struct ksnic_mr *mr;
+	struct kiwi_mr *mr;
 
 	x->fw.identity.caps |= KIWI_SNIC_CAP_MR_HOLD;
 	mr = fixture_mr_filled(x, fixture_pd(x));
@@ -437,14 +437,14 @@ static void move_before_creation(struct kunit *test)
 	hold(mr);
 	KUNIT_EXPECT_EQ(test, resume_at(mr, SZ_1G), 0);
 	KUNIT_EXPECT_EQ(test, x->fw.nr_cmds, commands);
-	KUNIT_EXPECT_EQ(test, ksnic_mr_create(mr, &x->err), 0);
+	KUNIT_EXPECT_EQ(test, kiwi_mr_create(mr, &x->err), 0);
 	kiwi_obj_abort(&mr->obj);
 }
 
 static void move_hold_refused(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = movable(x);
+	struct kiwi_mr *mr = movable(x);
 
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_HOLD_MR, KIWI_ST_INTERNAL);
 	hold(mr);
@@ -459,7 +459,7 @@ static void move_hold_refused(struct kunit *test)
 static void move_resume_refused(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = movable(x);
+	struct kiwi_mr *mr = movable(x);
 
 	hold(mr);
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_RESUME_MR, KIWI_ST_INTERNAL);
@@ -475,7 +475,7 @@ static void move_resume_refused(struct kunit *test)
 static void move_while_dead(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = movable(x);
+	struct kiwi_mr *mr = movable(x);
 
 	fake_fw_reset(&x->fw);
 	hold(mr);
@@ -488,7 +488,7 @@ static void move_while_dead(struct kunit *test)
 static void move_ends(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = movable(x);
+	struct kiwi_mr *mr = movable(x);
 
 	hold(mr);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, mr->obj.id), 0);
@@ -503,7 +503,7 @@ static void move_ends(struct kunit *test)
 static void pinned_without_hold(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr;
+	struct kiwi_mr *mr;
 
 	x->fw.identity.caps = 0;
 	mr = fixture_mr(x, fixture_pd(x));
@@ -515,7 +515,7 @@ static void pinned_without_hold(struct kunit *test)
 static void revoke_region(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = fixture_mr(x, fixture_pd(x));
+	struct kiwi_mr *mr = fixture_mr(x, fixture_pd(x));
 	u32 key = mr->key;
 
 	fixture_revoke(mr->mem);
@@ -533,7 +533,7 @@ static void revoke_region(struct kunit *test)
 static void revoke_then_destroy(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = fixture_mr(x, fixture_pd(x));
+	struct kiwi_mr *mr = fixture_mr(x, fixture_pd(x));
 	unsigned int commands;
 
 	fixture_revoke(mr->mem);
@@ -546,12 +546,12 @@ static void revoke_then_destroy(struct kunit *test)
 static void revoke_before_creation(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = fixture_mr_filled(x, fixture_pd(x));
+	struct kiwi_mr *mr = fixture_mr_filled(x, fixture_pd(x));
 	unsigned int commands = x->fw.nr_cmds;
 
 	fixture_revoke(mr->mem);
 	KUNIT_EXPECT_EQ(test, fixture_events(x), 0);
-	KUNIT_EXPECT_EQ(test, ksnic_mr_create(mr, &x->err), -EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, kiwi_mr_create(mr, &x->err), -EREMOTEIO);
 	KUNIT_EXPECT_EQ(test, x->fw.nr_cmds, commands);
 	KUNIT_EXPECT_EQ(test, x->fw.pbls, 0);
 	kiwi_obj_abort(&mr->obj);
@@ -561,7 +561,7 @@ static void revoke_before_creation(struct kunit *test)
 static void revoke_refused(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = fixture_mr(x, fixture_pd(x));
+	struct kiwi_mr *mr = fixture_mr(x, fixture_pd(x));
 
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_DEREG_MR, KIWI_ST_INTERNAL);
 	fixture_revoke(mr->mem);
@@ -574,9 +574,9 @@ static void revoke_refused(struct kunit *test)
 static void revoke_queue_pair(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_db *db = fixture_db(x);
-	struct ksnic_cq *cq = fixture_cq(x, db);
-	struct ksnic_qp *qp = fixture_qp(x, fixture_pd(x), cq, cq, db);
+	struct kiwi_db *db = fixture_db(x);
+	struct kiwi_cq *cq = fixture_cq(x, db);
+	struct kiwi_qp *qp = fixture_qp(x, fixture_pd(x), cq, cq, db);
 	struct kiwi_qp_attr attr;
 
 	fixture_revoke(qp->rq);
@@ -584,7 +584,7 @@ static void revoke_queue_pair(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fixture_events(x), 1);
 	KUNIT_EXPECT_EQ(test, fixture_event(x, 0).type, KIWI_SNIC_EVENT_QP_ERROR);
 	KUNIT_EXPECT_EQ(test, fixture_event(x, 0).code, KIWI_CQE_ST_FATAL_ERR);
-	KUNIT_EXPECT_EQ(test, ksnic_qp_query(qp, &attr, &x->err), -EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, kiwi_qp_query(qp, &attr, &x->err), -EREMOTEIO);
 	fixture_revoke(qp->sq);
 	KUNIT_EXPECT_EQ(test, fixture_events(x), 1);
 }
@@ -593,12 +593,12 @@ static void revoke_queue_pair(struct kunit *test)
 static void revoke_completion_queue(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
-	struct ksnic_db *db = fixture_db(x);
-	struct ksnic_cq *cq = fixture_cq(x, db), *other = fixture_cq(x, db);
-	struct ksnic_qp *sender = fixture_qp(x, pd, cq, other, db);
-	struct ksnic_qp *receiver = fixture_qp(x, pd, other, cq, db);
-	struct ksnic_qp *stranger = fixture_qp(x, pd, other, other, db);
+	struct kiwi_pd *pd = fixture_pd(x);
+	struct kiwi_db *db = fixture_db(x);
+	struct kiwi_cq *cq = fixture_cq(x, db), *other = fixture_cq(x, db);
+	struct kiwi_qp *sender = fixture_qp(x, pd, cq, other, db);
+	struct kiwi_qp *receiver = fixture_qp(x, pd, other, cq, db);
+	struct kiwi_qp *stranger = fixture_qp(x, pd, other, other, db);
 
 	fixture_revoke(cq->mem);
 	KUNIT_EXPECT_FALSE(test, cq->obj.live);
@@ -616,17 +616,17 @@ static void revoke_completion_queue(struct kunit *test)
 static void revoke_leaves_no_new_queue_pair(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_db *db = fixture_db(x);
-	struct ksnic_cq *dead = fixture_cq(x, db), *cq = fixture_cq(x, db);
-	struct ksnic_pd *pd = fixture_pd(x);
-	struct ksnic_qp *qp;
+	struct kiwi_db *db = fixture_db(x);
+	struct kiwi_cq *dead = fixture_cq(x, db), *cq = fixture_cq(x, db);
+	struct kiwi_pd *pd = fixture_pd(x);
+	struct kiwi_qp *qp;
 
 	fixture_revoke(dead->mem);
 	qp = fixture_qp_filled(x, pd, dead, cq, db);
-	KUNIT_EXPECT_EQ(test, ksnic_qp_create(qp, &x->err), -EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, kiwi_qp_create(qp, &x->err), -EREMOTEIO);
 	kiwi_obj_abort(&qp->obj);
 	qp = fixture_qp_filled(x, pd, cq, dead, db);
-	KUNIT_EXPECT_EQ(test, ksnic_qp_create(qp, &x->err), -EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, kiwi_qp_create(qp, &x->err), -EREMOTEIO);
 	kiwi_obj_abort(&qp->obj);
 }
 
@@ -635,8 +635,8 @@ static void revoke_leaves_no_new_queue_pair(struct kunit *test)
 static void region_on_the_wire(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *pd = fixture_pd(x);
-	struct ksnic_mr *mr = fixture_mr(x, pd);
+	struct kiwi_pd *pd = fixture_pd(x);
+	struct kiwi_mr *mr = fixture_mr(x, pd);
 	const struct kiwi_snic_reg_mr_in *in = (const void *)fake_fw_last(&x->fw)->in;
 
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(in->pdn), pd->pdn);
@@ -663,11 +663,11 @@ static void page_list_limits_are_the_devices(struct kunit *test)
 static void page_list_too_long(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_mr *mr = fixture_mr_filled(x, fixture_pd(x));
+	struct kiwi_mr *mr = fixture_mr_filled(x, fixture_pd(x));
 
 	x->fw.pbl_error = -ENOSPC;
 	x->fw.pbl_why = (struct kiwi_fw_err) { .value = 1001, .limit = 1000 };
-	KUNIT_EXPECT_EQ(test, ksnic_mr_create(mr, &x->err), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, kiwi_mr_create(mr, &x->err), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, x->err.value, 1001);
 	KUNIT_EXPECT_EQ(test, x->err.limit, 1000);
 	KUNIT_EXPECT_STREQ(test, x->err.text,
@@ -678,14 +678,14 @@ static void page_list_too_long(struct kunit *test)
 static void doorbells_all_in_use(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_db *db;
+	struct kiwi_db *db;
 	unsigned int n;
 
 	for (n = 0; n < FAKE_DB_PAGES; n++)
 		KUNIT_EXPECT_EQ(test, fixture_db(x)->page.index, n);
-	db = ksnic_db_new(x->owner);
+	db = kiwi_db_new(x->owner);
 	KUNIT_ASSERT_NOT_NULL(test, db);
-	KUNIT_EXPECT_EQ(test, ksnic_db_create(db, &x->err), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, kiwi_db_create(db, &x->err), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, x->err.limit, FAKE_DB_PAGES);
 	KUNIT_EXPECT_STREQ(test, x->err.text, "OPEN_DB_PAGE: all doorbell pages are in use");
 	kiwi_obj_abort(&db->obj);
@@ -694,16 +694,16 @@ static void doorbells_all_in_use(struct kunit *test)
 static void doorbell_not_closed(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_db *db = fixture_db(x);
+	struct kiwi_db *db = fixture_db(x);
 	u32 id = db->obj.id;
 
 	fake_fw_refuse(&x->fw, KIWI_OP_CLOSE_DB_PAGE, KIWI_ST_BUSY);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, id), -EBUSY);
 	KUNIT_EXPECT_STREQ(test, x->err.text, "doorbell page 0 could not be closed");
-	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.dbs, 0), (void *)&db->obj);
+	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.queues.dbs, 0), (void *)&db->obj);
 	x->fw.refuse = 0;
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, id), 0);
-	KUNIT_EXPECT_NULL(test, xa_load(&x->ks.dbs, 0));
+	KUNIT_EXPECT_NULL(test, xa_load(&x->ks.queues.dbs, 0));
 }
 
 static struct kunit_case object_cases[] = {

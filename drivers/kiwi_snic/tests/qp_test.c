@@ -18,7 +18,7 @@ static int check_qp(struct kunit *test, u8 sq_log2, u64 sq_length, u8 rq_log2, u
 	};
 	struct fixture *x = test->priv;
 
-	return ksnic_qp_check(&x->ks, &c, &x->err);
+	return kiwi_qp_check(&x->ks.part, &c, &x->err);
 }
 
 static void qp_send_queue_size(struct kunit *test)
@@ -64,7 +64,7 @@ static int check_cq(struct kunit *test, u32 log2, u64 length, u64 ci_offset)
 {
 	struct fixture *x = test->priv;
 
-	return ksnic_cq_check(&x->ks, 0, log2, length, ci_offset, &x->err);
+	return kiwi_cq_check(&x->ks.part, 0, log2, length, ci_offset, &x->err);
 }
 
 static void cq_size(struct kunit *test)
@@ -98,7 +98,7 @@ static void cq_on_the_wire(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	const struct kiwi_snic_create_cq_in *in;
-	struct ksnic_cq *cq;
+	struct kiwi_cq *cq;
 
 	fixture_db(x);
 	cq = fixture_cq(x, fixture_db(x));
@@ -112,12 +112,12 @@ static void cq_on_the_wire(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in->log2, 6);
 	KUNIT_EXPECT_EQ(test, cq->hw.number, x->fw.last);
 	KUNIT_EXPECT_EQ(test, cq->hw.epoch, x->snic.epoch);
-	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.cqs, cq->hw.number), (void *)&cq->obj);
+	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.queues.cqs, cq->hw.number), (void *)&cq->obj);
 }
 
-static struct ksnic_qp *a_qp(struct fixture *x)
+static struct kiwi_qp *a_qp(struct fixture *x)
 {
-	struct ksnic_db *db = fixture_db(x);
+	struct kiwi_db *db = fixture_db(x);
 
 	return fixture_qp(x, fixture_pd(x), fixture_cq(x, db), fixture_cq(x, db), db);
 }
@@ -125,7 +125,7 @@ static struct ksnic_qp *a_qp(struct fixture *x)
 static void qp_on_the_wire(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_qp *qp = a_qp(x);
+	struct kiwi_qp *qp = a_qp(x);
 	const struct kiwi_snic_create_qp_in *in = (const void *)fake_fw_last(&x->fw)->in;
 
 	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->in_len, sizeof(*in));
@@ -161,7 +161,7 @@ static void qp_transitions(struct kunit *test)
 		{ KIWI_QP_ATTR_STATE, KIWI_QPS_RESET },
 	};
 	struct fixture *x = test->priv;
-	struct ksnic_qp *qp = a_qp(x);
+	struct kiwi_qp *qp = a_qp(x);
 	const struct kiwi_snic_modify_qp_in *in;
 	struct kiwi_qp_attr attr = { };
 	unsigned int n;
@@ -169,7 +169,7 @@ static void qp_transitions(struct kunit *test)
 	for (n = 0; n < ARRAY_SIZE(steps); n++) {
 		attr.state = steps[n].state;
 		attr.port = n;
-		KUNIT_ASSERT_EQ(test, ksnic_qp_modify(qp, steps[n].mask, &attr, &x->err), 0);
+		KUNIT_ASSERT_EQ(test, kiwi_qp_modify(qp, steps[n].mask, &attr, &x->err), 0);
 		KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_MODIFY_QP);
 		in = (const void *)fake_fw_last(&x->fw)->in;
 		KUNIT_EXPECT_EQ(test, le32_to_cpu(in->qpn), qp->hw.number);
@@ -181,13 +181,13 @@ static void qp_transitions(struct kunit *test)
 static void qp_transition_refused(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_qp *qp = a_qp(x);
+	struct kiwi_qp *qp = a_qp(x);
 	const struct kiwi_qp_attr attr = { .state = KIWI_QPS_RTS };
 
 	fake_fw_refuse(&x->fw, KIWI_SNIC_OP_MODIFY_QP, KIWI_ST_BAD_STATE);
 	x->fw.refusal.field = offsetof(struct kiwi_snic_modify_qp_in, attr.state);
 	x->fw.refusal.value = KIWI_QPS_RTS;
-	KUNIT_EXPECT_EQ(test, ksnic_qp_modify(qp, KIWI_QP_ATTR_STATE, &attr, &x->err), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kiwi_qp_modify(qp, KIWI_QP_ATTR_STATE, &attr, &x->err), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, x->err.text,
 			   "MODIFY_QP refused: not allowed in this state: attr.state 3");
 	KUNIT_EXPECT_TRUE(test, qp->obj.live);
@@ -196,26 +196,26 @@ static void qp_transition_refused(struct kunit *test)
 static void qp_query(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_qp *qp = a_qp(x);
+	struct kiwi_qp *qp = a_qp(x);
 	struct kiwi_qp_attr attr;
 	u8 state;
 
 	for (state = KIWI_QPS_RESET; state <= KIWI_QPS_ERR; state++) {
 		x->snic.attr.state = state;
 		x->snic.attr.sq_psn = cpu_to_le32(0xffffff);
-		KUNIT_ASSERT_EQ(test, ksnic_qp_query(qp, &attr, &x->err), 0);
+		KUNIT_ASSERT_EQ(test, kiwi_qp_query(qp, &attr, &x->err), 0);
 		KUNIT_EXPECT_MEMEQ(test, &attr, &x->snic.attr, sizeof(attr));
 	}
 }
 
-static void expect_bad_query(struct kunit *test, struct ksnic_qp *qp, const char *field)
+static void expect_bad_query(struct kunit *test, struct kiwi_qp *qp, const char *field)
 {
 	struct fixture *x = test->priv;
 	struct kiwi_qp_attr attr;
 	char text[64];
 
 	snprintf(text, sizeof(text), "QUERY_QP: the firmware replied with %s ", field);
-	KUNIT_EXPECT_EQ(test, ksnic_qp_query(qp, &attr, &x->err), -EPROTO);
+	KUNIT_EXPECT_EQ(test, kiwi_qp_query(qp, &attr, &x->err), -EPROTO);
 	KUNIT_EXPECT_MEMEQ(test, x->err.text, text, strlen(text));
 	x->snic.attr = (struct kiwi_qp_attr) { };
 }
@@ -224,7 +224,7 @@ static void qp_query_out_of_range(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	struct kiwi_qp_attr *attr = &x->snic.attr;
-	struct ksnic_qp *qp = a_qp(x);
+	struct kiwi_qp *qp = a_qp(x);
 
 	attr->state = KIWI_QPS_ERR + 1;
 	expect_bad_query(test, qp, "state");
@@ -248,7 +248,7 @@ static void qp_query_numbers_of_25_bits(struct kunit *test)
 {
 	struct fixture *x = test->priv;
 	struct kiwi_qp_attr *attr = &x->snic.attr;
-	struct ksnic_qp *qp = a_qp(x);
+	struct kiwi_qp *qp = a_qp(x);
 
 	attr->dest_qpn = cpu_to_le32(0x1000000);
 	expect_bad_query(test, qp, "dest_qpn");
@@ -261,16 +261,16 @@ static void qp_query_numbers_of_25_bits(struct kunit *test)
 static void qp_destroyed_is_no_longer_named(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_qp *qp = a_qp(x);
+	struct kiwi_qp *qp = a_qp(x);
 	struct kiwi_qp_attr attr = { };
 	unsigned int commands;
 
-	KUNIT_ASSERT_PTR_EQ(test, kiwi_obj_get(x->owner, qp->obj.id, &ksnic_qp_ops, &x->err),
+	KUNIT_ASSERT_PTR_EQ(test, kiwi_obj_get(x->owner, qp->obj.id, &kiwi_qp_ops, &x->err),
 			    (void *)qp);
 	KUNIT_ASSERT_EQ(test, fixture_destroy(x, qp->obj.id), 0);
 	commands = x->fw.nr_cmds;
-	KUNIT_EXPECT_EQ(test, ksnic_qp_modify(qp, KIWI_QP_ATTR_STATE, &attr, &x->err), -ENOENT);
-	KUNIT_EXPECT_EQ(test, ksnic_qp_query(qp, &attr, &x->err), -ENOENT);
+	KUNIT_EXPECT_EQ(test, kiwi_qp_modify(qp, KIWI_QP_ATTR_STATE, &attr, &x->err), -ENOENT);
+	KUNIT_EXPECT_EQ(test, kiwi_qp_query(qp, &attr, &x->err), -ENOENT);
 	KUNIT_EXPECT_EQ(test, x->fw.nr_cmds, commands);
 	kiwi_obj_put(&qp->obj);
 }
@@ -278,8 +278,8 @@ static void qp_destroyed_is_no_longer_named(struct kunit *test)
 static void qp_leaves_its_queues(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_qp *qp = a_qp(x);
-	struct ksnic_cq *send = qp->send_cq, *recv = qp->recv_cq;
+	struct kiwi_qp *qp = a_qp(x);
+	struct kiwi_cq *send = qp->send_cq, *recv = qp->recv_cq;
 
 	KUNIT_EXPECT_FALSE(test, list_empty(&send->senders));
 	KUNIT_EXPECT_TRUE(test, list_empty(&send->receivers));
@@ -294,9 +294,9 @@ static void qp_leaves_its_queues(struct kunit *test)
 static void qp_queues_in_either_order(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_db *db = fixture_db(x);
-	struct ksnic_cq *a = fixture_cq(x, db), *b = fixture_cq(x, db);
-	struct ksnic_pd *pd = fixture_pd(x);
+	struct kiwi_db *db = fixture_db(x);
+	struct kiwi_cq *a = fixture_cq(x, db), *b = fixture_cq(x, db);
+	struct kiwi_pd *pd = fixture_pd(x);
 
 	fixture_qp(x, pd, a, b, db);
 	fixture_qp(x, pd, b, a, db);
@@ -333,7 +333,7 @@ static void event_finds_the_queue_pair(struct kunit *test)
 		{ KIWI_EV_QP_DRAINED, KIWI_SNIC_EVENT_QP_DRAINED },
 	};
 	struct fixture *x = test->priv;
-	struct ksnic_qp *qp = a_qp(x);
+	struct kiwi_qp *qp = a_qp(x);
 	unsigned int n;
 
 	for (n = 0; n < ARRAY_SIZE(types); n++) {
@@ -349,7 +349,7 @@ static void event_finds_the_queue_pair(struct kunit *test)
 static void event_finds_the_completion_queue(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_cq *cq = fixture_cq(x, fixture_db(x));
+	struct kiwi_cq *cq = fixture_cq(x, fixture_db(x));
 
 	event(x, KIWI_EV_CQ_ERROR, cq->hw.number, KIWI_CQ_ERR_OVERRUN);
 	KUNIT_ASSERT_EQ(test, fixture_events(x), 1);
@@ -362,7 +362,7 @@ static void event_finds_the_completion_queue(struct kunit *test)
 static void event_of_nobody(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_qp *qp = a_qp(x);
+	struct kiwi_qp *qp = a_qp(x);
 
 	event(x, KIWI_EV_CQ_ERROR, qp->hw.number, 0);
 	event(x, KIWI_EV_QP_ERROR, qp->send_cq->hw.number, 0);
@@ -376,18 +376,18 @@ static void event_of_nobody(struct kunit *test)
 static void event_before_destruction_is_delivered(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_qp *qp = a_qp(x);
+	struct kiwi_qp *qp = a_qp(x);
 	unsigned int syncs = x->fw.syncs;
 
 	KUNIT_ASSERT_EQ(test, fixture_destroy(x, qp->obj.id), 0);
 	KUNIT_EXPECT_EQ(test, x->fw.syncs, syncs + 1);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&x->ks.qps));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&x->ks.queues.qps));
 }
 
 static void event_after_destruction_finds_nobody(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_qp *qp = a_qp(x);
+	struct kiwi_qp *qp = a_qp(x);
 	u32 number = qp->hw.number;
 
 	KUNIT_ASSERT_EQ(test, fixture_destroy(x, qp->obj.id), 0);
@@ -402,39 +402,39 @@ static void expect_old_route(struct kiwi_fw *fw)
 {
 	struct fixture *x = container_of(fw, struct fixture, fw);
 
-	KUNIT_EXPECT_PTR_EQ(x->test, xa_load(&x->ks.qps, 5), (void *)route_of_dying);
+	KUNIT_EXPECT_PTR_EQ(x->test, xa_load(&x->ks.queues.qps, 5), (void *)route_of_dying);
 }
 
 static void route_of_a_number_used_again(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *old = fixture_pd(x), *new = fixture_pd(x);
+	struct kiwi_pd *old = fixture_pd(x), *new = fixture_pd(x);
 
 	route_of_dying = &old->obj;
-	KUNIT_ASSERT_EQ(test, kiwi_route_add(&old->obj, &x->ks.qps, 5, &x->err), 0);
+	KUNIT_ASSERT_EQ(test, kiwi_route_add(&old->obj, &x->ks.queues.qps, 5, &x->err), 0);
 	old->obj.ending = true;
 	x->fw.syncing = expect_old_route;
-	KUNIT_EXPECT_EQ(test, kiwi_route_add(&new->obj, &x->ks.qps, 5, &x->err), 0);
+	KUNIT_EXPECT_EQ(test, kiwi_route_add(&new->obj, &x->ks.queues.qps, 5, &x->err), 0);
 	KUNIT_EXPECT_EQ(test, x->fw.syncs, 1);
-	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.qps, 5), (void *)&new->obj);
+	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.queues.qps, 5), (void *)&new->obj);
 	/* The destroyer of the old one comes late, and leaves the new one's alone. */
-	kiwi_route_del(&old->obj, &x->ks.qps, 5);
-	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.qps, 5), (void *)&new->obj);
-	kiwi_route_del(&new->obj, &x->ks.qps, 5);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&x->ks.qps));
+	kiwi_route_del(&old->obj, &x->ks.queues.qps, 5);
+	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.queues.qps, 5), (void *)&new->obj);
+	kiwi_route_del(&new->obj, &x->ks.queues.qps, 5);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&x->ks.queues.qps));
 }
 
 static void route_of_a_number_given_twice(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct ksnic_pd *a = fixture_pd(x), *b = fixture_pd(x);
+	struct kiwi_pd *a = fixture_pd(x), *b = fixture_pd(x);
 
-	KUNIT_ASSERT_EQ(test, kiwi_route_add(&a->obj, &x->ks.qps, 5, &x->err), 0);
-	KUNIT_EXPECT_EQ(test, kiwi_route_add(&b->obj, &x->ks.qps, 5, &x->err), -EPROTO);
+	KUNIT_ASSERT_EQ(test, kiwi_route_add(&a->obj, &x->ks.queues.qps, 5, &x->err), 0);
+	KUNIT_EXPECT_EQ(test, kiwi_route_add(&b->obj, &x->ks.queues.qps, 5, &x->err), -EPROTO);
 	KUNIT_EXPECT_EQ(test, x->fw.fails, 1);
 	KUNIT_EXPECT_EQ(test, x->fw.fail_reason, KIWI_RESET_PROTOCOL);
-	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.qps, 5), (void *)&a->obj);
-	kiwi_route_del(&a->obj, &x->ks.qps, 5);
+	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.queues.qps, 5), (void *)&a->obj);
+	kiwi_route_del(&a->obj, &x->ks.queues.qps, 5);
 }
 
 static struct kunit_case qp_cases[] = {

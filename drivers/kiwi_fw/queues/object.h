@@ -1,51 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Objects of the SNIC. This layer takes memory as struct kiwi_fw_mem and knows no file and no
- * ioctl. How objects live: kiwi/part.h. ksnic_*_new() begins an object, its maker fills in what it
- * uses, ksnic_*_create() tells the device.
+ * Queues and what they need, as objects. This layer takes memory as struct kiwi_fw_mem and knows
+ * no file and no ioctl. How objects live: kiwi/part.h. kiwi_*_new() begins an object, its maker
+ * fills in what it uses, kiwi_*_create() tells the device.
  */
-#ifndef KSNIC_OBJECT_H
-#define KSNIC_OBJECT_H
+#ifndef KIWI_FW_QUEUES_OBJECT_H
+#define KIWI_FW_QUEUES_OBJECT_H
 
 #include <linux/list.h>
 #include <linux/types.h>
 
 #include <kiwi/fw.h>
-#include <kiwi/part.h>
-#include <kiwi_abi/snic.h>
-#include <uapi/kiwi/snic.h>
+#include <kiwi/queues.h>
 
-#include "fw_cmd.h"
+#include "cmd.h"
 
 struct dma_buf;
 struct eventfd_ctx;
 struct kiwi_bar;
-struct ksnic;
 
-int ksnic_pbl_build(struct ksnic *ks, const struct kiwi_fw_mem *mem, struct kiwi_fw_pbl *pbl,
+int kiwi_queues_need_gpu(struct kiwi_fw *fw, const char *what, struct kiwi_error *err);
+int kiwi_queues_pbl(struct kiwi_part *part, const struct kiwi_fw_mem *mem, struct kiwi_fw_pbl *pbl,
 		    struct kiwi_error *err);
 
 /* Protection domain ------------------------------------------------------- */
 
-extern const struct kiwi_obj_ops ksnic_pd_ops;
+extern const struct kiwi_obj_ops kiwi_pd_ops;
 
-struct ksnic_pd {
+struct kiwi_pd {
 	struct kiwi_obj obj;
 	u32 pdn;
 };
 
-struct ksnic_pd *ksnic_pd_new(struct kiwi_owner *owner);
-int ksnic_pd_create(struct ksnic_pd *pd, struct kiwi_error *err);
+struct kiwi_pd *kiwi_pd_new(struct kiwi_owner *owner);
+int kiwi_pd_create(struct kiwi_pd *pd, struct kiwi_error *err);
 
 /* Memory region ------------------------------------------------------------ */
 
-extern const struct kiwi_obj_ops ksnic_mr_ops;
+extern const struct kiwi_obj_ops kiwi_mr_ops;
 
 /**
- * struct ksnic_mr - memory region
+ * struct kiwi_mr - memory region
  * @obj: what all objects have
  * @pd: set by the maker
- * @mem: set by the maker, with ksnic_mr_mem_ops() and the region for its argument
+ * @mem: set by the maker, with kiwi_mr_mem_ops() and the region for its argument
  * @iova: set by the maker
  * @access: set by the maker
  * @key: lkey and rkey; the same from registration to deregistration, wherever the memory is
@@ -55,9 +53,9 @@ extern const struct kiwi_obj_ops ksnic_mr_ops;
  * @page_shift: size of one, 2^n; likewise
  * @held: the device holds the region: its memory is on the move
  */
-struct ksnic_mr {
+struct kiwi_mr {
 	struct kiwi_obj obj;
-	struct ksnic_pd *pd;
+	struct kiwi_pd *pd;
 	struct kiwi_fw_mem *mem;
 	u64 iova;
 	u32 access;
@@ -69,47 +67,46 @@ struct ksnic_mr {
 	bool held;
 };
 
-struct ksnic_mr *ksnic_mr_new(struct kiwi_owner *owner, u64 user_data);
-int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
-		   struct kiwi_error *err);
-int ksnic_mr_create(struct ksnic_mr *mr, struct kiwi_error *err);
-u8 ksnic_mr_state(const struct ksnic_mr *mr);
-const struct kiwi_fw_dmabuf_ops *ksnic_mr_mem_ops(const struct ksnic *ks);
+struct kiwi_mr *kiwi_mr_new(struct kiwi_owner *owner, u64 user_data);
+int kiwi_mr_check(const struct kiwi_part *part, u64 iova, u64 length, u32 access,
+		  struct kiwi_error *err);
+int kiwi_mr_create(struct kiwi_mr *mr, struct kiwi_error *err);
+u8 kiwi_mr_state(const struct kiwi_mr *mr);
+const struct kiwi_fw_dmabuf_ops *kiwi_mr_mem_ops(const struct kiwi_part *part);
 
 /* Doorbell page ------------------------------------------------------------ */
 
-extern const struct kiwi_obj_ops ksnic_db_ops;
+extern const struct kiwi_obj_ops kiwi_db_ops;
 
 /**
- * struct ksnic_db - doorbell page
+ * struct kiwi_db - doorbell page
  * @obj: what all objects have
  * @page: the page
  * @write_combined: how its owner wants it mapped; set by the maker
  * @bar: what is mapped and imported of it
  */
-struct ksnic_db {
+struct kiwi_db {
 	struct kiwi_obj obj;
 	struct kiwi_fw_db page;
 	bool write_combined;
 	struct kiwi_bar *bar;
 };
 
-u8 ksnic_db_shift(const struct ksnic *ks);
-struct ksnic_db *ksnic_db_new(struct kiwi_owner *owner);
-int ksnic_db_create(struct ksnic_db *db, struct kiwi_error *err);
-struct dma_buf *ksnic_db_dmabuf(struct ksnic_db *db, struct kiwi_error *err);
-u64 ksnic_map_offset(const struct ksnic_db *db);
+struct kiwi_db *kiwi_db_new(struct kiwi_owner *owner);
+int kiwi_db_create(struct kiwi_db *db, struct kiwi_error *err);
+struct dma_buf *kiwi_db_dmabuf(struct kiwi_db *db, struct kiwi_error *err);
+u64 kiwi_db_map_offset(const struct kiwi_db *db);
 
 /* Completion queue --------------------------------------------------------- */
 
-extern const struct kiwi_obj_ops ksnic_cq_ops;
+extern const struct kiwi_obj_ops kiwi_cq_ops;
 
 /**
- * struct ksnic_cq - completion queue
+ * struct kiwi_cq - completion queue
  * @obj: what all objects have
  * @place: of its word in the owner's error page, or 0; set by the maker
  * @db: doorbell that arms it; set by the maker
- * @mem: ring and consumer index, likewise; with ksnic_cq_mem_ops
+ * @mem: ring and consumer index, likewise; with kiwi_cq_mem_ops
  * @where: how the maker named @mem; likewise
  * @signal: counts completion events, or NULL; likewise
  * @ci_offset: of the consumer index in @mem; likewise
@@ -121,10 +118,10 @@ extern const struct kiwi_obj_ops ksnic_cq_ops;
  * @senders: QPs whose send queue completes here; under the lock
  * @receivers: QPs whose receive queue alone completes here; under the lock
  */
-struct ksnic_cq {
+struct kiwi_cq {
 	struct kiwi_obj obj;
 	u32 place;
-	struct ksnic_db *db;
+	struct kiwi_db *db;
 	struct kiwi_fw_mem *mem;
 	struct kiwi_mem where;
 	struct eventfd_ctx *signal;
@@ -133,32 +130,32 @@ struct ksnic_cq {
 	u8 log2;
 	u8 flags;
 	struct kiwi_fw_comp comp;
-	struct ksnic_queue_id hw;
+	struct kiwi_queue_id hw;
 	struct list_head senders;
 	struct list_head receivers;
 };
 
-extern const struct kiwi_fw_dmabuf_ops ksnic_cq_mem_ops;
+extern const struct kiwi_fw_dmabuf_ops kiwi_cq_mem_ops;
 
-struct ksnic_cq *ksnic_cq_new(struct kiwi_owner *owner, u64 user_data);
-int ksnic_cq_check(const struct ksnic *ks, u32 flags, u32 log2, u64 length, u64 ci_offset,
-		   struct kiwi_error *err);
-int ksnic_cq_create(struct ksnic_cq *cq, struct kiwi_error *err);
-void ksnic_cq_signal(struct ksnic_cq *cq);
+struct kiwi_cq *kiwi_cq_new(struct kiwi_owner *owner, u64 user_data);
+int kiwi_cq_check(const struct kiwi_part *part, u32 flags, u32 log2, u64 length, u64 ci_offset,
+		  struct kiwi_error *err);
+int kiwi_cq_create(struct kiwi_cq *cq, struct kiwi_error *err);
+void kiwi_cq_signal(struct kiwi_cq *cq);
 
 /* Queue pair --------------------------------------------------------------- */
 
-extern const struct kiwi_obj_ops ksnic_qp_ops;
+extern const struct kiwi_obj_ops kiwi_qp_ops;
 
 /**
- * struct ksnic_qp - queue pair
+ * struct kiwi_qp - queue pair
  * @obj: what all objects have
  * @place: of its word in the owner's error page, or 0; set by the maker
  * @pd: set by the maker, as all up to @rq_stride
  * @send_cq: CQ of the send queue
  * @recv_cq: CQ of the receive queue, may be the same; NULL without one
  * @db: doorbell of both queues
- * @sq: send queue's ring; with ksnic_qp_mem_ops
+ * @sq: send queue's ring; with kiwi_qp_mem_ops
  * @rq: receive queue's, likewise, or NULL
  * @db_record: doorbell record, likewise
  * @sq_where: how the maker named @sq
@@ -173,13 +170,13 @@ extern const struct kiwi_obj_ops ksnic_qp_ops;
  * @send_node: in send_cq->senders
  * @recv_node: in recv_cq->receivers, if that is another CQ
  */
-struct ksnic_qp {
+struct kiwi_qp {
 	struct kiwi_obj obj;
 	u32 place;
-	struct ksnic_pd *pd;
-	struct ksnic_cq *send_cq;
-	struct ksnic_cq *recv_cq;
-	struct ksnic_db *db;
+	struct kiwi_pd *pd;
+	struct kiwi_cq *send_cq;
+	struct kiwi_cq *recv_cq;
+	struct kiwi_db *db;
 	struct kiwi_fw_mem *sq;
 	struct kiwi_fw_mem *rq;
 	struct kiwi_fw_mem *db_record;
@@ -191,19 +188,19 @@ struct ksnic_qp {
 	u8 sq_log2;
 	u8 rq_log2;
 	u8 rq_stride;
-	struct ksnic_queue_id hw;
+	struct kiwi_queue_id hw;
 	struct list_head send_node;
 	struct list_head recv_node;
 };
 
-extern const struct kiwi_fw_dmabuf_ops ksnic_qp_mem_ops;
+extern const struct kiwi_fw_dmabuf_ops kiwi_qp_mem_ops;
 
-struct ksnic_qp *ksnic_qp_new(struct kiwi_owner *owner, u64 user_data);
-int ksnic_qp_check(const struct ksnic *ks, const struct kiwi_snic_qp_create *c,
+struct kiwi_qp *kiwi_qp_new(struct kiwi_owner *owner, u64 user_data);
+int kiwi_qp_check(const struct kiwi_part *part, const struct kiwi_snic_qp_create *c,
+		  struct kiwi_error *err);
+int kiwi_qp_create(struct kiwi_qp *qp, struct kiwi_error *err);
+int kiwi_qp_modify(struct kiwi_qp *qp, u32 mask, const struct kiwi_qp_attr *attr,
 		   struct kiwi_error *err);
-int ksnic_qp_create(struct ksnic_qp *qp, struct kiwi_error *err);
-int ksnic_qp_modify(struct ksnic_qp *qp, u32 mask, const struct kiwi_qp_attr *attr,
-		    struct kiwi_error *err);
-int ksnic_qp_query(struct ksnic_qp *qp, struct kiwi_qp_attr *attr, struct kiwi_error *err);
+int kiwi_qp_query(struct kiwi_qp *qp, struct kiwi_qp_attr *attr, struct kiwi_error *err);
 
-#endif /* KSNIC_OBJECT_H */
+#endif /* KIWI_FW_QUEUES_OBJECT_H */

@@ -4,30 +4,29 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 
+#include <kiwi/queues.h>
 #include <kiwi_abi/queues.h>
-#include <uapi/kiwi/snic.h>
 
-#include "ksnic.h"
 #include "object.h"
 
 static struct lock_class_key qp_lock_key;
 
 static int qp_destroy(struct kiwi_obj *obj, struct kiwi_error *err)
 {
-	struct ksnic_qp *qp = container_of(obj, struct ksnic_qp, obj);
+	struct kiwi_qp *qp = container_of(obj, struct kiwi_qp, obj);
 
-	return ksnic_cmd_destroy_qp(obj->part->fw, qp->hw.number, err);
+	return kiwi_cmd_destroy_qp(obj->part->fw, qp->hw.number, err);
 }
 
 static void qp_forget(struct kiwi_obj *obj)
 {
-	struct ksnic_qp *qp = container_of(obj, struct ksnic_qp, obj);
+	struct kiwi_qp *qp = container_of(obj, struct kiwi_qp, obj);
 
 	kiwi_fw_sync_events(obj->part->fw);
-	kiwi_route_del(obj, &to_ksnic(obj->part)->qps, qp->hw.number);
+	kiwi_route_del(obj, &obj->part->queues->qps, qp->hw.number);
 }
 
-static void qp_leave_cq(struct ksnic_cq *cq, struct list_head *node)
+static void qp_leave_cq(struct kiwi_cq *cq, struct list_head *node)
 {
 	mutex_lock(&cq->obj.lock);
 	list_del_init(node);
@@ -37,7 +36,7 @@ static void qp_leave_cq(struct ksnic_cq *cq, struct list_head *node)
 
 static void qp_release(struct kiwi_obj *obj)
 {
-	struct ksnic_qp *qp = container_of(obj, struct ksnic_qp, obj);
+	struct kiwi_qp *qp = container_of(obj, struct kiwi_qp, obj);
 
 	if (qp->send_cq)
 		qp_leave_cq(qp->send_cq, &qp->send_node);
@@ -55,20 +54,20 @@ static void qp_release(struct kiwi_obj *obj)
 		kiwi_obj_unuse(&qp->pd->obj);
 }
 
-const struct kiwi_obj_ops ksnic_qp_ops = {
+const struct kiwi_obj_ops kiwi_qp_ops = {
 	.name = "QP",
-	.kind = KSNIC_QP,
+	.kind = KIWI_KIND_QP,
 	.key = &qp_lock_key,
 	.destroy = qp_destroy,
 	.forget = qp_forget,
 	.release = qp_release,
 };
 
-struct ksnic_qp *ksnic_qp_new(struct kiwi_owner *owner, u64 user_data)
+struct kiwi_qp *kiwi_qp_new(struct kiwi_owner *owner, u64 user_data)
 {
-	struct ksnic_qp *qp;
+	struct kiwi_qp *qp;
 
-	qp = kiwi_obj_new(owner, &ksnic_qp_ops, sizeof(*qp), user_data);
+	qp = kiwi_obj_new(owner, &kiwi_qp_ops, sizeof(*qp), user_data);
 	if (qp) {
 		INIT_LIST_HEAD(&qp->send_node);
 		INIT_LIST_HEAD(&qp->recv_node);
@@ -89,14 +88,14 @@ static int qp_check_ring(const char *name, u8 log2, u8 min, u64 max, u64 length,
 	return 0;
 }
 
-static int qp_check_rq(const struct ksnic *ks, const struct kiwi_snic_qp_create *c,
+static int qp_check_rq(const struct kiwi_queue_caps *caps, const struct kiwi_snic_qp_create *c,
 		       struct kiwi_error *err)
 {
 	if (c->rq_stride < KIWI_RQE_MIN_SHIFT || c->rq_stride > KIWI_RQE_MAX_SHIFT)
 		return kiwi_fail(err, -EINVAL, c->rq_stride, KIWI_RQE_MAX_SHIFT,
 				 "rq_stride %u is not in %u..%u", c->rq_stride,
 				 KIWI_RQE_MIN_SHIFT, KIWI_RQE_MAX_SHIFT);
-	return qp_check_ring("rq", c->rq_log2, 0, ks->caps.rq_log2_max, c->rq.length,
+	return qp_check_ring("rq", c->rq_log2, 0, caps->rq_log2_max, c->rq.length,
 			     1ULL << c->rq_stride, err);
 }
 
@@ -128,34 +127,36 @@ static int qp_check_record(const struct kiwi_snic_qp_create *c, struct kiwi_erro
 }
 
 /**
- * ksnic_qp_check() - whether a QP could be created, before memory is taken
- * @ks: the device
+ * kiwi_qp_check() - whether a QP could be created, before memory is taken
+ * @part: the device
  * @c: what is asked for
  * @err: filled on failure
  *
  * Return: 0, -EINVAL or -EOPNOTSUPP
  */
-int ksnic_qp_check(const struct ksnic *ks, const struct kiwi_snic_qp_create *c,
-		   struct kiwi_error *err)
+int kiwi_qp_check(const struct kiwi_part *part, const struct kiwi_snic_qp_create *c,
+		  struct kiwi_error *err)
 {
+	const struct kiwi_queue_caps *caps = &part->queues->caps;
 	int ret;
 
 	if (c->flags & (KIWI_QP_SQ_ONLY | KIWI_QP_DB_RECORD)) {
-		ret = ksnic_need_gpu_queues(ks->part.fw, c->flags & KIWI_QP_SQ_ONLY ?
+		ret = kiwi_queues_need_gpu(part->fw, c->flags & KIWI_QP_SQ_ONLY ?
 					    "KIWI_QP_SQ_ONLY" : "KIWI_QP_DB_RECORD", err);
 		if (ret)
 			return ret;
 	}
-	ret = qp_check_ring("sq", c->sq_log2, ilog2(KIWI_WQE_MAX_BB), ks->caps.sq_log2_max,
+	ret = qp_check_ring("sq", c->sq_log2, ilog2(KIWI_WQE_MAX_BB), caps->sq_log2_max,
 			    c->sq.length, KIWI_WQEBB, err);
 	if (!ret)
-		ret = c->flags & KIWI_QP_SQ_ONLY ? qp_check_no_rq(c, err) : qp_check_rq(ks, c, err);
+		ret = c->flags & KIWI_QP_SQ_ONLY ? qp_check_no_rq(c, err) :
+						   qp_check_rq(caps, c, err);
 	return ret ?: qp_check_record(c, err);
 }
 
-static void qp_lock_cqs(struct ksnic_qp *qp)
+static void qp_lock_cqs(struct kiwi_qp *qp)
 {
-	struct ksnic_cq *first = qp->send_cq, *second = qp->recv_cq ?: qp->send_cq;
+	struct kiwi_cq *first = qp->send_cq, *second = qp->recv_cq ?: qp->send_cq;
 
 	if (first->obj.id > second->obj.id)
 		swap(first, second);
@@ -164,14 +165,14 @@ static void qp_lock_cqs(struct ksnic_qp *qp)
 		mutex_lock_nested(&second->obj.lock, SINGLE_DEPTH_NESTING);
 }
 
-static void qp_unlock_cqs(struct ksnic_qp *qp)
+static void qp_unlock_cqs(struct kiwi_qp *qp)
 {
 	mutex_unlock(&qp->send_cq->obj.lock);
 	if (qp->recv_cq && qp->recv_cq != qp->send_cq)
 		mutex_unlock(&qp->recv_cq->obj.lock);
 }
 
-static int qp_create_locked(struct ksnic_qp *qp, const struct ksnic_qp_params *params,
+static int qp_create_locked(struct kiwi_qp *qp, const struct kiwi_qp_params *params,
 			    struct kiwi_error *err)
 {
 	struct kiwi_obj *obj = &qp->obj;
@@ -184,14 +185,14 @@ static int qp_create_locked(struct ksnic_qp *qp, const struct ksnic_qp_params *p
 	if (qp->recv_cq && !qp->recv_cq->obj.live)
 		return kiwi_obj_not_live(&qp->recv_cq->obj, err);
 
-	ret = ksnic_cmd_create_qp(obj->part->fw, params, &qp->hw, err);
+	ret = kiwi_cmd_create_qp(obj->part->fw, params, &qp->hw, err);
 	if (ret)
 		return ret;
 	obj->live = true;
 	list_add(&qp->send_node, &qp->send_cq->senders);
 	if (qp->recv_cq && qp->recv_cq != qp->send_cq)
 		list_add(&qp->recv_node, &qp->recv_cq->receivers);
-	return kiwi_route_add(obj, &to_ksnic(obj->part)->qps, qp->hw.number, err);
+	return kiwi_route_add(obj, &obj->part->queues->qps, qp->hw.number, err);
 }
 
 /* An exporter may place the buffer at any address of the device's. */
@@ -205,15 +206,15 @@ static int qp_record_address(const struct kiwi_fw_mem *mem, u64 *addr, struct ki
 }
 
 /**
- * ksnic_qp_create() - create the QP in the device
+ * kiwi_qp_create() - create the QP in the device
  * @qp: filled in by its maker
  * @err: filled on failure
  *
  * Return: 0 or negative errno
  */
-int ksnic_qp_create(struct ksnic_qp *qp, struct kiwi_error *err)
+int kiwi_qp_create(struct kiwi_qp *qp, struct kiwi_error *err)
 {
-	struct ksnic_qp_params params = {
+	struct kiwi_qp_params params = {
 		.pdn = qp->pd->pdn,
 		.send_cqn = qp->send_cq->hw.number,
 		.recv_cqn = qp->recv_cq ? qp->recv_cq->hw.number : 0,
@@ -224,7 +225,7 @@ int ksnic_qp_create(struct ksnic_qp *qp, struct kiwi_error *err)
 		.rq_log2 = qp->rq_log2,
 		.rq_stride = qp->rq_stride,
 	};
-	struct ksnic *ks = to_ksnic(qp->obj.part);
+	struct kiwi_part *part = qp->obj.part;
 	struct kiwi_fw_pbl sq, rq = { };
 	int ret;
 
@@ -233,12 +234,12 @@ int ksnic_qp_create(struct ksnic_qp *qp, struct kiwi_error *err)
 		if (ret)
 			return ret;
 	}
-	ret = ksnic_pbl_build(ks, qp->sq, &sq, err);
+	ret = kiwi_queues_pbl(part, qp->sq, &sq, err);
 	if (ret)
 		return ret;
 	params.sq = &sq.wire;
 	if (qp->rq) {
-		ret = ksnic_pbl_build(ks, qp->rq, &rq, err);
+		ret = kiwi_queues_pbl(part, qp->rq, &rq, err);
 		if (ret)
 			goto release_sq;
 		params.rq = &rq.wire;
@@ -251,14 +252,14 @@ int ksnic_qp_create(struct ksnic_qp *qp, struct kiwi_error *err)
 	qp_unlock_cqs(qp);
 
 	if (qp->rq)
-		kiwi_fw_pbl_release(ks->part.fw, &rq);
+		kiwi_fw_pbl_release(part->fw, &rq);
 release_sq:
-	kiwi_fw_pbl_release(ks->part.fw, &sq);
+	kiwi_fw_pbl_release(part->fw, &sq);
 	return ret;
 }
 
 /**
- * ksnic_qp_modify() - change state or attributes
+ * kiwi_qp_modify() - change state or attributes
  * @qp: looked up
  * @mask: KIWI_QP_ATTR_*
  * @attr: values; those not named are zero
@@ -268,42 +269,42 @@ release_sq:
  *
  * Return: 0 or negative errno
  */
-int ksnic_qp_modify(struct ksnic_qp *qp, u32 mask, const struct kiwi_qp_attr *attr,
-		    struct kiwi_error *err)
+int kiwi_qp_modify(struct kiwi_qp *qp, u32 mask, const struct kiwi_qp_attr *attr,
+		   struct kiwi_error *err)
 {
 	int ret;
 
 	ret = kiwi_obj_lock(&qp->obj, err);
 	if (ret)
 		return ret;
-	ret = ksnic_cmd_modify_qp(qp->obj.part->fw, qp->hw.number, mask, attr, err);
+	ret = kiwi_cmd_modify_qp(qp->obj.part->fw, qp->hw.number, mask, attr, err);
 	mutex_unlock(&qp->obj.lock);
 	return ret;
 }
 
 /**
- * ksnic_qp_query() - read state and attributes
+ * kiwi_qp_query() - read state and attributes
  * @qp: looked up
  * @attr: to be filled
  * @err: filled on failure
  *
  * Return: 0 or negative errno
  */
-int ksnic_qp_query(struct ksnic_qp *qp, struct kiwi_qp_attr *attr, struct kiwi_error *err)
+int kiwi_qp_query(struct kiwi_qp *qp, struct kiwi_qp_attr *attr, struct kiwi_error *err)
 {
 	int ret;
 
 	ret = kiwi_obj_lock(&qp->obj, err);
 	if (ret)
 		return ret;
-	ret = ksnic_cmd_query_qp(qp->obj.part->fw, qp->hw.number, attr, err);
+	ret = kiwi_cmd_query_qp(qp->obj.part->fw, qp->hw.number, attr, err);
 	mutex_unlock(&qp->obj.lock);
 	return ret;
 }
 
 static void qp_revoked(void *arg)
 {
-	struct ksnic_qp *qp = arg;
+	struct kiwi_qp *qp = arg;
 
 	mutex_lock(&qp->obj.lock);
 	kiwi_obj_revoke(&qp->obj, KIWI_SNIC_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
@@ -311,6 +312,6 @@ static void qp_revoked(void *arg)
 }
 
 /* The device does not hold rings. */
-const struct kiwi_fw_dmabuf_ops ksnic_qp_mem_ops = {
+const struct kiwi_fw_dmabuf_ops kiwi_qp_mem_ops = {
 	.revoked = qp_revoked,
 };

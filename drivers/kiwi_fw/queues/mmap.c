@@ -5,56 +5,57 @@
 #include <linux/mm.h>
 
 #include <kiwi/bar.h>
+#include <kiwi/compat.h>
+#include <kiwi/queues.h>
 
-#include "ksnic.h"
 #include "object.h"
 
 /**
- * ksnic_map_offset() - where in the file a doorbell is mapped
+ * kiwi_db_map_offset() - where in the file a doorbell is mapped
  * @db: the doorbell
  *
  * The offset names the page of the device, so that no two files have the same; none is 0.
  *
  * Return: offset for mmap()
  */
-u64 ksnic_map_offset(const struct ksnic_db *db)
+u64 kiwi_db_map_offset(const struct kiwi_db *db)
 {
 	return ((u64)db->page.index + 1) * db->page.size;
 }
 
-static struct ksnic_db *get_doorbell(struct kiwi_file *file, u64 offset)
+static struct kiwi_db *get_doorbell(struct kiwi_file *file, u64 offset)
 {
-	struct ksnic *ks = to_ksnic(file->part);
+	struct kiwi_part *part = file->part;
 	struct kiwi_obj *obj;
-	struct ksnic_db *db;
+	struct kiwi_db *db;
 
-	spin_lock(&ks->part.event_lock);
-	obj = xa_load(&ks->dbs, (offset >> ksnic_db_shift(ks)) - 1);
+	spin_lock(&part->event_lock);
+	obj = xa_load(&part->queues->dbs, (offset >> kiwi_db_shift(part)) - 1);
 	if (obj && obj->owner == &file->owner)
 		kref_get(&obj->ref);
 	else
 		obj = NULL;
-	spin_unlock(&ks->part.event_lock);
+	spin_unlock(&part->event_lock);
 
 	if (!obj)
 		return NULL;
-	db = container_of(obj, struct ksnic_db, obj);
-	if (ksnic_map_offset(db) == offset)
+	db = container_of(obj, struct kiwi_db, obj);
+	if (kiwi_db_map_offset(db) == offset)
 		return db;
 	kiwi_obj_put(obj);
 	return NULL;
 }
 
 /**
- * ksnic_mmap() - map a doorbell
+ * kiwi_queues_mmap() - map a doorbell
  * @file: of the doorbell; the gate is held
  * @vma: to be filled
  *
  * Return: 0 or negative errno
  */
-int ksnic_mmap(struct kiwi_file *file, struct vm_area_struct *vma)
+int kiwi_queues_mmap(struct kiwi_file *file, struct vm_area_struct *vma)
 {
-	struct ksnic_db *db;
+	struct kiwi_db *db;
 	int ret;
 
 	db = get_doorbell(file, (u64)vma->vm_pgoff << PAGE_SHIFT);
@@ -64,3 +65,4 @@ int ksnic_mmap(struct kiwi_file *file, struct vm_area_struct *vma)
 	kiwi_obj_put(&db->obj);
 	return ret;
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_queues_mmap, "KIWI_FW");

@@ -4,36 +4,35 @@
 #include <linux/eventfd.h>
 
 #include <kiwi/compat.h>
+#include <kiwi/queues.h>
 #include <kiwi_abi/queues.h>
-#include <uapi/kiwi/snic.h>
 
-#include "ksnic.h"
 #include "object.h"
 
 static struct lock_class_key cq_lock_key;
 
 static int cq_destroy(struct kiwi_obj *obj, struct kiwi_error *err)
 {
-	struct ksnic_cq *cq = container_of(obj, struct ksnic_cq, obj);
+	struct kiwi_cq *cq = container_of(obj, struct kiwi_cq, obj);
 
 	if (cq->comp.fn) {
 		kiwi_fw_comp_del(obj->part->fw, &cq->comp);
 		cq->comp.fn = NULL;
 	}
-	return ksnic_cmd_destroy_cq(obj->part->fw, cq->hw.number, err);
+	return kiwi_cmd_destroy_cq(obj->part->fw, cq->hw.number, err);
 }
 
 static void cq_forget(struct kiwi_obj *obj)
 {
-	struct ksnic_cq *cq = container_of(obj, struct ksnic_cq, obj);
+	struct kiwi_cq *cq = container_of(obj, struct kiwi_cq, obj);
 
 	kiwi_fw_sync_events(obj->part->fw);
-	kiwi_route_del(obj, &to_ksnic(obj->part)->cqs, cq->hw.number);
+	kiwi_route_del(obj, &obj->part->queues->cqs, cq->hw.number);
 }
 
 static void cq_release(struct kiwi_obj *obj)
 {
-	struct ksnic_cq *cq = container_of(obj, struct ksnic_cq, obj);
+	struct kiwi_cq *cq = container_of(obj, struct kiwi_cq, obj);
 
 	if (cq->signal)
 		eventfd_ctx_put(cq->signal);
@@ -43,20 +42,20 @@ static void cq_release(struct kiwi_obj *obj)
 		kiwi_obj_unuse(&cq->db->obj);
 }
 
-const struct kiwi_obj_ops ksnic_cq_ops = {
+const struct kiwi_obj_ops kiwi_cq_ops = {
 	.name = "CQ",
-	.kind = KSNIC_CQ,
+	.kind = KIWI_KIND_CQ,
 	.key = &cq_lock_key,
 	.destroy = cq_destroy,
 	.forget = cq_forget,
 	.release = cq_release,
 };
 
-struct ksnic_cq *ksnic_cq_new(struct kiwi_owner *owner, u64 user_data)
+struct kiwi_cq *kiwi_cq_new(struct kiwi_owner *owner, u64 user_data)
 {
-	struct ksnic_cq *cq;
+	struct kiwi_cq *cq;
 
-	cq = kiwi_obj_new(owner, &ksnic_cq_ops, sizeof(*cq), user_data);
+	cq = kiwi_obj_new(owner, &kiwi_cq_ops, sizeof(*cq), user_data);
 	if (cq) {
 		INIT_LIST_HEAD(&cq->senders);
 		INIT_LIST_HEAD(&cq->receivers);
@@ -64,24 +63,24 @@ struct ksnic_cq *ksnic_cq_new(struct kiwi_owner *owner, u64 user_data)
 	return cq;
 }
 
-static int cq_check_flags(const struct ksnic *ks, u32 flags, struct kiwi_error *err)
+static int cq_check_flags(const struct kiwi_part *part, u32 flags, struct kiwi_error *err)
 {
 	if ((flags & KIWI_CQ_COLLAPSED) && !(flags & KIWI_CQ_OVERRUN_IGNORE))
 		return kiwi_fail(err, -EINVAL, flags, 0,
 				 "flags %#x: KIWI_CQ_COLLAPSED needs KIWI_CQ_OVERRUN_IGNORE",
 				 flags);
-	return flags ? ksnic_need_gpu_queues(ks->part.fw, "KIWI_CQ_OVERRUN_IGNORE", err) : 0;
+	return flags ? kiwi_queues_need_gpu(part->fw, "KIWI_CQ_OVERRUN_IGNORE", err) : 0;
 }
 
-static int cq_check_log2(const struct ksnic *ks, u32 flags, u32 log2, struct kiwi_error *err)
+static int cq_check_log2(const struct kiwi_part *part, u32 flags, u32 log2, struct kiwi_error *err)
 {
 	if (flags & KIWI_CQ_COLLAPSED)
 		return log2 ? kiwi_fail(err, -EINVAL, log2, 0,
 					"log2 %u: a collapsed CQ has one entry, so 0", log2) : 0;
-	if (log2 < 1 || log2 > ks->caps.cq_log2_max)
-		return kiwi_fail(err, -EINVAL, log2, ks->caps.cq_log2_max,
+	if (log2 < 1 || log2 > part->queues->caps.cq_log2_max)
+		return kiwi_fail(err, -EINVAL, log2, part->queues->caps.cq_log2_max,
 				 "log2 %u is not in 1..%llu (cq_log2_max)", log2,
-				 ks->caps.cq_log2_max);
+				 part->queues->caps.cq_log2_max);
 	return 0;
 }
 
@@ -99,8 +98,8 @@ static int cq_check_no_index(u64 ring, u64 length, u64 ci_offset, struct kiwi_er
 }
 
 /**
- * ksnic_cq_check() - whether a CQ could be created, before memory is taken
- * @ks: the device
+ * kiwi_cq_check() - whether a CQ could be created, before memory is taken
+ * @part: the device
  * @flags: KIWI_CQ_*
  * @log2: entries
  * @length: bytes of its memory
@@ -109,15 +108,15 @@ static int cq_check_no_index(u64 ring, u64 length, u64 ci_offset, struct kiwi_er
  *
  * Return: 0, -EINVAL or -EOPNOTSUPP
  */
-int ksnic_cq_check(const struct ksnic *ks, u32 flags, u32 log2, u64 length, u64 ci_offset,
-		   struct kiwi_error *err)
+int kiwi_cq_check(const struct kiwi_part *part, u32 flags, u32 log2, u64 length, u64 ci_offset,
+		  struct kiwi_error *err)
 {
 	u64 ring;
 	int ret;
 
-	ret = cq_check_flags(ks, flags, err);
+	ret = cq_check_flags(part, flags, err);
 	if (!ret)
-		ret = cq_check_log2(ks, flags, log2, err);
+		ret = cq_check_log2(part, flags, log2, err);
 	if (ret)
 		return ret;
 	ring = (u64)sizeof(struct kiwi_cqe) << log2;
@@ -136,10 +135,10 @@ int ksnic_cq_check(const struct ksnic *ks, u32 flags, u32 log2, u64 length, u64 
 }
 
 /**
- * ksnic_cq_signal() - count an event for whoever waits for completions
+ * kiwi_cq_signal() - count an event for whoever waits for completions
  * @cq: the CQ
  */
-void ksnic_cq_signal(struct ksnic_cq *cq)
+void kiwi_cq_signal(struct kiwi_cq *cq)
 {
 	if (cq->signal)
 		eventfd_signal(cq->signal);
@@ -147,19 +146,19 @@ void ksnic_cq_signal(struct ksnic_cq *cq)
 
 static void cq_completion(struct kiwi_fw_comp *comp)
 {
-	ksnic_cq_signal(container_of(comp, struct ksnic_cq, comp));
+	kiwi_cq_signal(container_of(comp, struct kiwi_cq, comp));
 }
 
-static int cq_connect(struct ksnic_cq *cq, struct kiwi_error *err)
+static int cq_connect(struct kiwi_cq *cq, struct kiwi_error *err)
 {
-	struct ksnic *ks = to_ksnic(cq->obj.part);
+	struct kiwi_part *part = cq->obj.part;
 	int ret;
 
-	ret = kiwi_route_add(&cq->obj, &ks->cqs, cq->hw.number, err);
+	ret = kiwi_route_add(&cq->obj, &part->queues->cqs, cq->hw.number, err);
 	if (ret || !cq->signal)
 		return ret;
 	cq->comp.fn = cq_completion;
-	ret = kiwi_fw_comp_add(ks->part.fw, cq->hw.number, &cq->comp);
+	ret = kiwi_fw_comp_add(part->fw, cq->hw.number, &cq->comp);
 	if (!ret)
 		return 0;
 	cq->comp.fn = NULL;
@@ -167,17 +166,17 @@ static int cq_connect(struct ksnic_cq *cq, struct kiwi_error *err)
 }
 
 /**
- * ksnic_cq_create() - create the CQ in the device
+ * kiwi_cq_create() - create the CQ in the device
  * @cq: filled in by its maker
  * @err: filled on failure
  *
  * Return: 0 or negative errno
  */
-int ksnic_cq_create(struct ksnic_cq *cq, struct kiwi_error *err)
+int kiwi_cq_create(struct kiwi_cq *cq, struct kiwi_error *err)
 {
 	struct kiwi_obj *obj = &cq->obj;
 	struct kiwi_fw *fw = obj->part->fw;
-	struct ksnic_cq_params params = {
+	struct kiwi_cq_params params = {
 		.ci_offset = cq->ci_offset,
 		.length = cq->mem->length,
 		.eqn = kiwi_fw_comp_eqn(fw, cq->vector),
@@ -188,7 +187,7 @@ int ksnic_cq_create(struct ksnic_cq *cq, struct kiwi_error *err)
 	struct kiwi_fw_pbl pbl;
 	int ret;
 
-	ret = ksnic_pbl_build(to_ksnic(obj->part), cq->mem, &pbl, err);
+	ret = kiwi_queues_pbl(obj->part, cq->mem, &pbl, err);
 	if (ret)
 		return ret;
 	params.pbl = &pbl.wire;
@@ -197,7 +196,7 @@ int ksnic_cq_create(struct ksnic_cq *cq, struct kiwi_error *err)
 	if (obj->revoked)
 		ret = kiwi_obj_not_live(obj, err);
 	else
-		ret = ksnic_cmd_create_cq(fw, &params, &cq->hw, err);
+		ret = kiwi_cmd_create_cq(fw, &params, &cq->hw, err);
 	if (!ret) {
 		obj->live = true;
 		ret = cq_connect(cq, err);
@@ -208,7 +207,7 @@ int ksnic_cq_create(struct ksnic_cq *cq, struct kiwi_error *err)
 	return ret;
 }
 
-static void cq_revoke_qp(struct ksnic_qp *qp)
+static void cq_revoke_qp(struct kiwi_qp *qp)
 {
 	mutex_lock(&qp->obj.lock);
 	kiwi_obj_revoke(&qp->obj, KIWI_SNIC_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
@@ -218,8 +217,8 @@ static void cq_revoke_qp(struct ksnic_qp *qp)
 /* The device destroys no CQ that a QP uses, so the QPs go first. */
 static void cq_revoked(void *arg)
 {
-	struct ksnic_cq *cq = arg;
-	struct ksnic_qp *qp;
+	struct kiwi_cq *cq = arg;
+	struct kiwi_qp *qp;
 
 	mutex_lock(&cq->obj.lock);
 	list_for_each_entry(qp, &cq->senders, send_node)
@@ -231,6 +230,6 @@ static void cq_revoked(void *arg)
 }
 
 /* The device does not hold rings. */
-const struct kiwi_fw_dmabuf_ops ksnic_cq_mem_ops = {
+const struct kiwi_fw_dmabuf_ops kiwi_cq_mem_ops = {
 	.revoked = cq_revoked,
 };

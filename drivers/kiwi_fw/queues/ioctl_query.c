@@ -2,11 +2,11 @@
 /* What code that knows no header of this driver needs to work a ring. */
 #include <linux/errno.h>
 
+#include <kiwi/compat.h>
+#include <kiwi/queues.h>
 #include <kiwi_abi/queues.h>
 
 #include "errpage.h"
-#include "ioctl.h"
-#include "ksnic.h"
 #include "object.h"
 
 #define INDEX_BITS	16	/* of doorbells, and of work queues */
@@ -21,7 +21,7 @@ static struct kiwi_mem queue_mem(const struct kiwi_mem *where)
 	return mem;
 }
 
-static void describe_doorbell(struct kiwi_snic_queue_query *q, const struct ksnic_db *db)
+static void describe_doorbell(struct kiwi_snic_queue_query *q, const struct kiwi_db *db)
 {
 	q->doorbell = db->obj.id;
 	q->db_offset = db->page.reg_offset;
@@ -30,9 +30,9 @@ static void describe_doorbell(struct kiwi_snic_queue_query *q, const struct ksni
 	q->db_index_bits = INDEX_BITS;
 }
 
-static void describe_sq(struct kiwi_snic_queue_query *q, const struct ksnic_qp *qp)
+static void describe_sq(struct kiwi_snic_queue_query *q, const struct kiwi_qp *qp)
 {
-	const struct ksnic_caps *caps = &to_ksnic(qp->obj.part)->caps;
+	const struct kiwi_queue_caps *caps = &qp->obj.part->queues->caps;
 
 	q->ring = queue_mem(&qp->sq_where);
 	q->entry_size = KIWI_WQEBB;
@@ -43,7 +43,7 @@ static void describe_sq(struct kiwi_snic_queue_query *q, const struct ksnic_qp *
 	q->max_sge = caps->max_sge;
 }
 
-static void describe_rq(struct kiwi_snic_queue_query *q, const struct ksnic_qp *qp)
+static void describe_rq(struct kiwi_snic_queue_query *q, const struct kiwi_qp *qp)
 {
 	q->ring = queue_mem(&qp->rq_where);
 	q->entry_size = BIT(qp->rq_stride);
@@ -54,7 +54,7 @@ static void describe_rq(struct kiwi_snic_queue_query *q, const struct ksnic_qp *
 }
 
 static int describe_work_queue(struct kiwi_call *call, struct kiwi_snic_queue_query *q,
-			       const struct ksnic_qp *qp)
+			       const struct kiwi_qp *qp)
 {
 	if (q->kind == KIWI_QUEUE_RQ && !qp->rq)
 		return kiwi_fail(&call->err, -EINVAL, q->kind, 0, "QP %u has no receive queue",
@@ -68,7 +68,7 @@ static int describe_work_queue(struct kiwi_call *call, struct kiwi_snic_queue_qu
 	else
 		q->record_offset = 0;
 	q->stride = q->entry_size;
-	q->error_offset = ksnic_errpage_offset(qp->place);
+	q->error_offset = kiwi_errpage_offset(qp->place);
 	q->max_outstanding = q->count;
 	q->index_bits = INDEX_BITS;
 	q->owner = KIWI_OWNER_INDEX;
@@ -77,7 +77,7 @@ static int describe_work_queue(struct kiwi_call *call, struct kiwi_snic_queue_qu
 	return 0;
 }
 
-static void describe_cq(struct kiwi_snic_queue_query *q, const struct ksnic_cq *cq)
+static void describe_cq(struct kiwi_snic_queue_query *q, const struct kiwi_cq *cq)
 {
 	q->ring = queue_mem(&cq->where);
 	if (!(cq->flags & KIWI_CQ_OVERRUN_IGNORE)) {
@@ -93,7 +93,7 @@ static void describe_cq(struct kiwi_snic_queue_query *q, const struct ksnic_cq *
 	q->owner = cq->flags & KIWI_CQ_COLLAPSED ? KIWI_OWNER_COUNTER : KIWI_OWNER_PHASE;
 	q->progress_offset = offsetof(struct kiwi_cqe, sq_index);
 	q->status_offset = offsetof(struct kiwi_cqe, status);
-	q->error_offset = ksnic_errpage_offset(cq->place);
+	q->error_offset = kiwi_errpage_offset(cq->place);
 	q->arm_value = KIWI_DB_VALUE(KIWI_DB_CQ_ARM, cq->hw.number, cq->hw.epoch, 0);
 	q->number = cq->hw.number;
 	describe_doorbell(q, cq->db);
@@ -101,10 +101,10 @@ static void describe_cq(struct kiwi_snic_queue_query *q, const struct ksnic_cq *
 
 static int query_qp(struct kiwi_call *call, struct kiwi_snic_queue_query *q)
 {
-	struct ksnic_qp *qp;
+	struct kiwi_qp *qp;
 	int ret;
 
-	qp = kiwi_obj_get(&call->file->owner, q->id, &ksnic_qp_ops, &call->err);
+	qp = kiwi_obj_get(&call->file->owner, q->id, &kiwi_qp_ops, &call->err);
 	if (!qp)
 		return -ENOENT;
 	ret = kiwi_obj_lock(&qp->obj, &call->err);
@@ -118,10 +118,10 @@ static int query_qp(struct kiwi_call *call, struct kiwi_snic_queue_query *q)
 
 static int query_cq(struct kiwi_call *call, struct kiwi_snic_queue_query *q)
 {
-	struct ksnic_cq *cq;
+	struct kiwi_cq *cq;
 	int ret;
 
-	cq = kiwi_obj_get(&call->file->owner, q->id, &ksnic_cq_ops, &call->err);
+	cq = kiwi_obj_get(&call->file->owner, q->id, &kiwi_cq_ops, &call->err);
 	if (!cq)
 		return -ENOENT;
 	ret = kiwi_obj_lock(&cq->obj, &call->err);
@@ -133,7 +133,14 @@ static int query_cq(struct kiwi_call *call, struct kiwi_snic_queue_query *q)
 	return ret;
 }
 
-int ksnic_ioctl_queue_query(struct kiwi_call *call, void *data)
+/**
+ * kiwi_ioctl_queue_query() - the ioctl of struct kiwi_snic_queue_query
+ * @call: the ioctl
+ * @data: its structure
+ *
+ * Return: 0 or negative errno
+ */
+int kiwi_ioctl_queue_query(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_queue_query *q = data;
 
@@ -155,3 +162,4 @@ int ksnic_ioctl_queue_query(struct kiwi_call *call, void *data)
 	return kiwi_fail(&call->err, -EINVAL, q->kind, KIWI_QUEUE_CQ, "kind %u is unknown",
 			 q->kind);
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_ioctl_queue_query, "KIWI_FW");

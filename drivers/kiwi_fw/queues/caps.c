@@ -5,29 +5,31 @@
 #include <asm/byteorder.h>
 
 #include <kiwi/caps.h>
+#include <kiwi/compat.h>
 #include <kiwi/error.h>
 #include <kiwi/fw.h>
+#include <kiwi/queues.h>
 #include <kiwi_abi/queues.h>
 
-#include "caps.h"
+#include "object.h"
 
 /* Inline data of a WRITE shares the largest WQE with two segments and its byte count. */
 #define INLINE_MAX	(KIWI_WQE_MAX_BB * KIWI_WQEBB - 2 * KIWI_WQE_SEG - sizeof(__le32))
 
 /**
- * ksnic_caps_parse() - take over the capabilities that the device reports
+ * kiwi_queue_caps_parse() - take over the capabilities that the device reports
  * @wire: reply of QUERY_CAPS
  * @caps: to be filled
  * @err: why, on failure
  *
  * Return: 0, or -EPROTO when a field is outside of what the ABI allows
  */
-int ksnic_caps_parse(const struct kiwi_snic_caps *wire, struct ksnic_caps *caps,
-		     struct kiwi_error *err)
+int kiwi_queue_caps_parse(const struct kiwi_snic_caps *wire, struct kiwi_queue_caps *caps,
+			  struct kiwi_error *err)
 {
 	struct kiwi_caps_check c = { .err = err };
 
-	*caps = (struct ksnic_caps) {
+	*caps = (struct kiwi_queue_caps) {
 		.max_pd = kiwi_caps_field(&c, "max_pd", le32_to_cpu(wire->max_pd), 1,
 					  KIWI_SNIC_NUMBER_MAX),
 		.max_mr = kiwi_caps_field(&c, "max_mr", le32_to_cpu(wire->max_mr), 1,
@@ -65,16 +67,17 @@ int ksnic_caps_parse(const struct kiwi_snic_caps *wire, struct ksnic_caps *caps,
 	};
 	return c.ret;
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_queue_caps_parse, "KIWI_FW");
 
 /**
- * ksnic_need_gpu_queues() - whether the device has what queues for GPU code need
+ * kiwi_queues_need_gpu() - whether the device has what queues for GPU code need
  * @fw: the device
  * @what: is asked for
  * @err: filled on failure
  *
  * Return: 0 or -EOPNOTSUPP
  */
-int ksnic_need_gpu_queues(struct kiwi_fw *fw, const char *what, struct kiwi_error *err)
+int kiwi_queues_need_gpu(struct kiwi_fw *fw, const char *what, struct kiwi_error *err)
 {
 	if (kiwi_fw_identity(fw)->caps & KIWI_SNIC_CAP_GPU_QUEUES)
 		return 0;

@@ -11,13 +11,13 @@
 static_assert(sizeof(struct kiwi_error_page) == KIWI_ERROR_PAGE_BYTES);
 
 /**
- * ksnic_errpage_new() - begin an error page
+ * kiwi_errpage_new() - begin an error page
  *
  * Return: a page without memory, or NULL
  */
-struct ksnic_errpage *ksnic_errpage_new(void)
+struct kiwi_errpage *kiwi_errpage_new(void)
 {
-	struct ksnic_errpage *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
+	struct kiwi_errpage *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
 
 	if (ep)
 		spin_lock_init(&ep->lock);
@@ -25,13 +25,13 @@ struct ksnic_errpage *ksnic_errpage_new(void)
 }
 
 /**
- * ksnic_errpage_map() - make the memory readable as an error page: all is good
+ * kiwi_errpage_map() - make the memory readable as an error page: all is good
  * @ep: the page with its memory
  * @err: filled on failure
  *
  * Return: 0, -EOPNOTSUPP or -ENOMEM
  */
-int ksnic_errpage_map(struct ksnic_errpage *ep, struct kiwi_error *err)
+int kiwi_errpage_map(struct kiwi_errpage *ep, struct kiwi_error *err)
 {
 	int ret;
 
@@ -48,10 +48,10 @@ int ksnic_errpage_map(struct ksnic_errpage *ep, struct kiwi_error *err)
 }
 
 /**
- * ksnic_errpage_free() - give the page and its memory back
+ * kiwi_errpage_free() - give the page and its memory back
  * @ep: the page, which nobody else can find
  */
-void ksnic_errpage_free(struct ksnic_errpage *ep)
+void kiwi_errpage_free(struct kiwi_errpage *ep)
 {
 	if (ep->mem)
 		kiwi_fw_mem_release(ep->mem);
@@ -60,7 +60,7 @@ void ksnic_errpage_free(struct ksnic_errpage *ep)
 
 static void errpage_revoked(void *arg)
 {
-	struct ksnic_errpage *ep = arg;
+	struct kiwi_errpage *ep = arg;
 
 	spin_lock(&ep->lock);
 	ep->revoked = true;
@@ -68,11 +68,11 @@ static void errpage_revoked(void *arg)
 }
 
 /* The CPU writes where it was mapped. */
-const struct kiwi_fw_dmabuf_ops ksnic_errpage_mem_ops = {
+const struct kiwi_fw_dmabuf_ops kiwi_errpage_mem_ops = {
 	.revoked = errpage_revoked,
 };
 
-static void put_word(struct ksnic_errpage *ep, size_t offset, u32 value)
+static void put_word(struct kiwi_errpage *ep, size_t offset, u32 value)
 {
 	lockdep_assert_held(&ep->lock);
 
@@ -81,7 +81,7 @@ static void put_word(struct ksnic_errpage *ep, size_t offset, u32 value)
 }
 
 /* The count moves on when the word that it counts can be seen. */
-static void publish(struct ksnic_errpage *ep, size_t offset, u32 value)
+static void publish(struct kiwi_errpage *ep, size_t offset, u32 value)
 {
 	put_word(ep, offset, value);
 	wmb(); /* the page may be mapped write-combined */
@@ -90,11 +90,11 @@ static void publish(struct ksnic_errpage *ep, size_t offset, u32 value)
 }
 
 /**
- * ksnic_errpage_device() - nothing of the file works any more; what is said first stays
+ * kiwi_errpage_device() - nothing of the file works any more; what is said first stays
  * @ep: the page
  * @value: why
  */
-void ksnic_errpage_device(struct ksnic_errpage *ep, u32 value)
+void kiwi_errpage_device(struct kiwi_errpage *ep, u32 value)
 {
 	if (!ep)
 		return;
@@ -107,11 +107,11 @@ void ksnic_errpage_device(struct ksnic_errpage *ep, u32 value)
 }
 
 /**
- * ksnic_errpage_ports() - which ports are not active
+ * kiwi_errpage_ports() - which ports are not active
  * @ep: the page
  * @port_down: bit n - 1 for port n
  */
-void ksnic_errpage_ports(struct ksnic_errpage *ep, u32 port_down)
+void kiwi_errpage_ports(struct kiwi_errpage *ep, u32 port_down)
 {
 	if (!ep)
 		return;
@@ -124,10 +124,10 @@ void ksnic_errpage_ports(struct ksnic_errpage *ep, u32 port_down)
 }
 
 /**
- * ksnic_errpage_lost() - events of the device were lost
+ * kiwi_errpage_lost() - events of the device were lost
  * @ep: the page
  */
-void ksnic_errpage_lost(struct ksnic_errpage *ep)
+void kiwi_errpage_lost(struct kiwi_errpage *ep)
 {
 	if (!ep)
 		return;
@@ -137,23 +137,23 @@ void ksnic_errpage_lost(struct ksnic_errpage *ep)
 }
 
 /**
- * ksnic_errpage_offset() - where a queue's word stands
- * @place: as ksnic_errpage_take() gave it
+ * kiwi_errpage_offset() - where a queue's word stands
+ * @place: as kiwi_errpage_take() gave it
  *
  * Return: byte offset, 0 for no word
  */
-u32 ksnic_errpage_offset(u32 place)
+u32 kiwi_errpage_offset(u32 place)
 {
 	return place ? offsetof(struct kiwi_error_page, queue) + (place - 1) * sizeof(__u32) : 0;
 }
 
 /**
- * ksnic_errpage_take() - a word for a queue
+ * kiwi_errpage_take() - a word for a queue
  * @ep: the page
  *
  * Return: its place, from 1, or 0 when all are taken
  */
-u32 ksnic_errpage_take(struct ksnic_errpage *ep)
+u32 kiwi_errpage_take(struct kiwi_errpage *ep)
 {
 	u32 n;
 
@@ -166,31 +166,31 @@ u32 ksnic_errpage_take(struct ksnic_errpage *ep)
 }
 
 /**
- * ksnic_errpage_queue() - a queue is in error
+ * kiwi_errpage_queue() - a queue is in error
  * @ep: the page
  * @place: of the queue's word, or 0
  * @value: why
  */
-void ksnic_errpage_queue(struct ksnic_errpage *ep, u32 place, u32 value)
+void kiwi_errpage_queue(struct kiwi_errpage *ep, u32 place, u32 value)
 {
 	if (!ep || !place)
 		return;
 	spin_lock(&ep->lock);
-	publish(ep, ksnic_errpage_offset(place), value);
+	publish(ep, kiwi_errpage_offset(place), value);
 	spin_unlock(&ep->lock);
 }
 
 /**
- * ksnic_errpage_give() - the queue is no more
+ * kiwi_errpage_give() - the queue is no more
  * @ep: the page
  * @place: of its word, or 0
  */
-void ksnic_errpage_give(struct ksnic_errpage *ep, u32 place)
+void kiwi_errpage_give(struct kiwi_errpage *ep, u32 place)
 {
 	if (!ep || !place)
 		return;
 	spin_lock(&ep->lock);
-	put_word(ep, ksnic_errpage_offset(place), 0);
+	put_word(ep, kiwi_errpage_offset(place), 0);
 	__clear_bit(place - 1, ep->used);
 	spin_unlock(&ep->lock);
 }

@@ -3,19 +3,19 @@
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/pci.h>
 
 #include <kiwi/bar.h>
+#include <kiwi/compat.h>
+#include <kiwi/queues.h>
 
-#include "ksnic.h"
 #include "object.h"
 
 static struct lock_class_key db_lock_key;
 
 static int db_destroy(struct kiwi_obj *obj, struct kiwi_error *err)
 {
-	struct ksnic_db *db = container_of(obj, struct ksnic_db, obj);
+	struct kiwi_db *db = container_of(obj, struct kiwi_db, obj);
 	struct kiwi_fw *fw = obj->part->fw;
 	int ret;
 
@@ -30,14 +30,14 @@ static int db_destroy(struct kiwi_obj *obj, struct kiwi_error *err)
 
 static void db_forget(struct kiwi_obj *obj)
 {
-	struct ksnic_db *db = container_of(obj, struct ksnic_db, obj);
+	struct kiwi_db *db = container_of(obj, struct kiwi_db, obj);
 
-	kiwi_route_del(obj, &to_ksnic(obj->part)->dbs, db->page.index);
+	kiwi_route_del(obj, &obj->part->queues->dbs, db->page.index);
 }
 
 static void db_withdraw(struct kiwi_obj *obj)
 {
-	struct ksnic_db *db = container_of(obj, struct ksnic_db, obj);
+	struct kiwi_db *db = container_of(obj, struct kiwi_db, obj);
 
 	if (db->bar)
 		kiwi_bar_revoke(db->bar);
@@ -50,15 +50,15 @@ static void db_release(struct kiwi_obj *obj)
 
 static void db_free(struct kiwi_obj *obj)
 {
-	struct ksnic_db *db = container_of(obj, struct ksnic_db, obj);
+	struct kiwi_db *db = container_of(obj, struct kiwi_db, obj);
 
 	if (db->bar)
 		kiwi_bar_put(db->bar);
 }
 
-const struct kiwi_obj_ops ksnic_db_ops = {
+const struct kiwi_obj_ops kiwi_db_ops = {
 	.name = "doorbell",
-	.kind = KSNIC_DB,
+	.kind = KIWI_KIND_DB,
 	.key = &db_lock_key,
 	.destroy = db_destroy,
 	.forget = db_forget,
@@ -68,19 +68,20 @@ const struct kiwi_obj_ops ksnic_db_ops = {
 };
 
 /**
- * ksnic_db_shift() - size of a doorbell as it is handed out
- * @ks: the device, started
+ * kiwi_db_shift() - size of a doorbell as it is handed out
+ * @part: the device, started
  *
  * Return: n of 2^n bytes: whole pages of the CPU
  */
-u8 ksnic_db_shift(const struct ksnic *ks)
+u8 kiwi_db_shift(const struct kiwi_part *part)
 {
-	return max_t(u8, PAGE_SHIFT, kiwi_fw_identity(ks->part.fw)->db_page_shift);
+	return max_t(u8, PAGE_SHIFT, kiwi_fw_identity(part->fw)->db_page_shift);
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_db_shift, "KIWI_FW");
 
-struct ksnic_db *ksnic_db_new(struct kiwi_owner *owner)
+struct kiwi_db *kiwi_db_new(struct kiwi_owner *owner)
 {
-	return kiwi_obj_new(owner, &ksnic_db_ops, sizeof(struct ksnic_db), 0);
+	return kiwi_obj_new(owner, &kiwi_db_ops, sizeof(struct kiwi_db), 0);
 }
 
 /*
@@ -88,10 +89,10 @@ struct ksnic_db *ksnic_db_new(struct kiwi_owner *owner)
  * withdrawn writes into a closed page, or with an epoch of the past: the page may become
  * another's at once.
  */
-static struct kiwi_bar *db_bar(const struct ksnic_db *db)
+static struct kiwi_bar *db_bar(const struct kiwi_db *db)
 {
 	const struct kiwi_bar_range range = {
-		.owner = THIS_MODULE,
+		.owner = db->obj.part->ops->owner,
 		.pdev = to_pci_dev(db->obj.part->dev.parent),
 		.phys = db->page.phys,
 		.size = db->page.size,
@@ -102,13 +103,13 @@ static struct kiwi_bar *db_bar(const struct ksnic_db *db)
 }
 
 /**
- * ksnic_db_create() - open a doorbell page
+ * kiwi_db_create() - open a doorbell page
  * @db: filled in by its maker
  * @err: filled on failure
  *
  * Return: 0 or negative errno
  */
-int ksnic_db_create(struct ksnic_db *db, struct kiwi_error *err)
+int kiwi_db_create(struct kiwi_db *db, struct kiwi_error *err)
 {
 	struct kiwi_obj *obj = &db->obj;
 	struct kiwi_fw_err why = { };
@@ -124,24 +125,24 @@ int ksnic_db_create(struct ksnic_db *db, struct kiwi_error *err)
 	db->bar = db_bar(db);
 	if (!db->bar)
 		return kiwi_fail_plain(err, -ENOMEM);
-	return kiwi_route_add(obj, &to_ksnic(obj->part)->dbs, db->page.index, err);
+	return kiwi_route_add(obj, &obj->part->queues->dbs, db->page.index, err);
 }
 
 /**
- * ksnic_db_dmabuf() - the DMA-buf of a doorbell's page
+ * kiwi_db_dmabuf() - the DMA-buf of a doorbell's page
  * @db: the doorbell, looked up
  * @err: filled on failure
  *
  * Return: the DMA-buf with a reference, or an ERR_PTR: -ENOENT when the doorbell is being
  * destroyed, -ENOMEM, -EMFILE or -ENFILE
  */
-struct dma_buf *ksnic_db_dmabuf(struct ksnic_db *db, struct kiwi_error *err)
+struct dma_buf *kiwi_db_dmabuf(struct kiwi_db *db, struct kiwi_error *err)
 {
 	struct dma_buf *dmabuf = kiwi_bar_dmabuf(db->bar);
 	int ret;
 
 	if (dmabuf == ERR_PTR(-ENODEV))
-		return ERR_PTR(kiwi_obj_absent(db->obj.id, &ksnic_db_ops, err));
+		return ERR_PTR(kiwi_obj_absent(db->obj.id, &kiwi_db_ops, err));
 	if (!IS_ERR(dmabuf))
 		return dmabuf;
 	ret = PTR_ERR(dmabuf);

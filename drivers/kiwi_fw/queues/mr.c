@@ -4,23 +4,22 @@
 #include <linux/lockdep.h>
 #include <linux/overflow.h>
 
-#include <uapi/kiwi/snic.h>
+#include <kiwi/queues.h>
 
-#include "ksnic.h"
 #include "object.h"
 
 static struct lock_class_key mr_lock_key;
 
 static int mr_destroy(struct kiwi_obj *obj, struct kiwi_error *err)
 {
-	struct ksnic_mr *mr = container_of(obj, struct ksnic_mr, obj);
+	struct kiwi_mr *mr = container_of(obj, struct kiwi_mr, obj);
 
-	return ksnic_cmd_dereg_mr(obj->part->fw, mr->key, err);
+	return kiwi_cmd_dereg_mr(obj->part->fw, mr->key, err);
 }
 
 static void mr_release(struct kiwi_obj *obj)
 {
-	struct ksnic_mr *mr = container_of(obj, struct ksnic_mr, obj);
+	struct kiwi_mr *mr = container_of(obj, struct kiwi_mr, obj);
 
 	if (mr->mem)
 		kiwi_fw_mem_release(mr->mem);
@@ -28,22 +27,22 @@ static void mr_release(struct kiwi_obj *obj)
 		kiwi_obj_unuse(&mr->pd->obj);
 }
 
-const struct kiwi_obj_ops ksnic_mr_ops = {
+const struct kiwi_obj_ops kiwi_mr_ops = {
 	.name = "MR",
-	.kind = KSNIC_MR,
+	.kind = KIWI_KIND_MR,
 	.key = &mr_lock_key,
 	.destroy = mr_destroy,
 	.release = mr_release,
 };
 
-struct ksnic_mr *ksnic_mr_new(struct kiwi_owner *owner, u64 user_data)
+struct kiwi_mr *kiwi_mr_new(struct kiwi_owner *owner, u64 user_data)
 {
-	return kiwi_obj_new(owner, &ksnic_mr_ops, sizeof(struct ksnic_mr), user_data);
+	return kiwi_obj_new(owner, &kiwi_mr_ops, sizeof(struct kiwi_mr), user_data);
 }
 
 /**
- * ksnic_mr_check() - whether a region could be registered, before memory is taken
- * @ks: the device
+ * kiwi_mr_check() - whether a region could be registered, before memory is taken
+ * @part: the device
  * @iova: address of the first byte in work requests
  * @length: bytes
  * @access: KIWI_ACCESS_*
@@ -51,8 +50,8 @@ struct ksnic_mr *ksnic_mr_new(struct kiwi_owner *owner, u64 user_data)
  *
  * Return: 0, -EINVAL or -EOPNOTSUPP
  */
-int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
-		   struct kiwi_error *err)
+int kiwi_mr_check(const struct kiwi_part *part, u64 iova, u64 length, u32 access,
+		  struct kiwi_error *err)
 {
 	const u32 known = KIWI_ACCESS_ALL | KIWI_ACCESS_RELAXED;
 	u64 last;
@@ -62,7 +61,7 @@ int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
 		return kiwi_fail(err, -EINVAL, access, known,
 				 "access %#x has unknown bits, known are %#x", access, known);
 	if (access & KIWI_ACCESS_RELAXED) {
-		ret = ksnic_need_gpu_queues(ks->part.fw, "KIWI_ACCESS_RELAXED", err);
+		ret = kiwi_queues_need_gpu(part->fw, "KIWI_ACCESS_RELAXED", err);
 		if (ret)
 			return ret;
 	}
@@ -70,10 +69,10 @@ int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
 	    !(access & KIWI_ACCESS_LOCAL_WRITE))
 		return kiwi_fail(err, -EINVAL, access, 0,
 				 "access %#x: remote write and atomic need local write", access);
-	if (!length || length > ks->caps.max_mr_size)
-		return kiwi_fail(err, -EINVAL, length, ks->caps.max_mr_size,
+	if (!length || length > part->queues->caps.max_mr_size)
+		return kiwi_fail(err, -EINVAL, length, part->queues->caps.max_mr_size,
 				 "length %llu is not in 1..%llu (max_mr_size)", length,
-				 ks->caps.max_mr_size);
+				 part->queues->caps.max_mr_size);
 	if (check_add_overflow(iova, length - 1, &last))
 		return kiwi_fail(err, -EINVAL, iova, 0,
 				 "iova %#llx with length %llu goes beyond 2^64", iova, length);
@@ -81,7 +80,7 @@ int ksnic_mr_check(const struct ksnic *ks, u64 iova, u64 length, u32 access,
 }
 
 /* The device was told of this list, of where the memory is now. */
-static void mr_placed(struct ksnic_mr *mr, const struct kiwi_fw_pbl *pbl)
+static void mr_placed(struct kiwi_mr *mr, const struct kiwi_fw_pbl *pbl)
 {
 	lockdep_assert_held(&mr->obj.lock);
 
@@ -91,13 +90,13 @@ static void mr_placed(struct ksnic_mr *mr, const struct kiwi_fw_pbl *pbl)
 	mr->page_shift = pbl->wire.page_shift;
 }
 
-static int mr_create_locked(struct ksnic_mr *mr, struct kiwi_error *err)
+static int mr_create_locked(struct kiwi_mr *mr, struct kiwi_error *err)
 {
 	struct kiwi_obj *obj = &mr->obj;
 	struct kiwi_fw_pbl pbl;
 	int ret;
 
-	ret = ksnic_pbl_build(to_ksnic(obj->part), mr->mem, &pbl, err);
+	ret = kiwi_queues_pbl(obj->part, mr->mem, &pbl, err);
 	if (ret)
 		return ret;
 
@@ -105,8 +104,8 @@ static int mr_create_locked(struct ksnic_mr *mr, struct kiwi_error *err)
 	if (obj->revoked)
 		ret = kiwi_obj_not_live(obj, err);
 	else
-		ret = ksnic_cmd_reg_mr(obj->part->fw, mr->pd->pdn, mr->access, mr->iova,
-				       mr->mem->length, &pbl.wire, &mr->key, err);
+		ret = kiwi_cmd_reg_mr(obj->part->fw, mr->pd->pdn, mr->access, mr->iova,
+				      mr->mem->length, &pbl.wire, &mr->key, err);
 	obj->live = !ret;
 	if (!ret)
 		mr_placed(mr, &pbl);
@@ -117,13 +116,13 @@ static int mr_create_locked(struct ksnic_mr *mr, struct kiwi_error *err)
 }
 
 /**
- * ksnic_mr_create() - register the region with the device
+ * kiwi_mr_create() - register the region with the device
  * @mr: filled in by its maker
  * @err: filled on failure
  *
  * Return: 0 or negative errno
  */
-int ksnic_mr_create(struct ksnic_mr *mr, struct kiwi_error *err)
+int kiwi_mr_create(struct kiwi_mr *mr, struct kiwi_error *err)
 {
 	int ret;
 
@@ -138,12 +137,12 @@ int ksnic_mr_create(struct ksnic_mr *mr, struct kiwi_error *err)
 }
 
 /**
- * ksnic_mr_state() - what may become of the memory
+ * kiwi_mr_state() - what may become of the memory
  * @mr: the region, locked
  *
  * Return: enum kiwi_mr_state
  */
-u8 ksnic_mr_state(const struct ksnic_mr *mr)
+u8 kiwi_mr_state(const struct kiwi_mr *mr)
 {
 	lockdep_assert_held(&mr->obj.lock);
 
@@ -156,7 +155,7 @@ u8 ksnic_mr_state(const struct ksnic_mr *mr)
 
 static void mr_revoked(void *arg)
 {
-	struct ksnic_mr *mr = arg;
+	struct kiwi_mr *mr = arg;
 
 	mutex_lock(&mr->obj.lock);
 	kiwi_obj_revoke(&mr->obj, KIWI_SNIC_EVENT_MR_REVOKED, 0);
@@ -169,13 +168,13 @@ static void mr_revoked(void *arg)
  */
 static void mr_hold(void *arg)
 {
-	struct ksnic_mr *mr = arg;
+	struct kiwi_mr *mr = arg;
 	struct kiwi_obj *obj = &mr->obj;
 	struct kiwi_error err;
 
 	mutex_lock(&obj->lock);
 	if (obj->live && !mr->held) {
-		if (!ksnic_cmd_hold_mr(obj->part->fw, mr->key, &err))
+		if (!kiwi_cmd_hold_mr(obj->part->fw, mr->key, &err))
 			mr->held = true;
 		else if (err.refused)
 			kiwi_obj_revoke(obj, KIWI_SNIC_EVENT_MR_REVOKED, 0);
@@ -184,7 +183,7 @@ static void mr_hold(void *arg)
 }
 
 /* One that is being destroyed stays held, if the device refuses to destroy it. */
-static bool mr_is_to_resume(struct ksnic_mr *mr)
+static bool mr_is_to_resume(struct kiwi_mr *mr)
 {
 	lockdep_assert_held(&mr->obj.lock);
 
@@ -192,14 +191,14 @@ static bool mr_is_to_resume(struct ksnic_mr *mr)
 }
 
 /* A device that is down forgets the region: it does not matter where the memory is. */
-static int mr_resume_at(struct ksnic_mr *mr, const struct kiwi_fw_pbl *pbl)
+static int mr_resume_at(struct kiwi_mr *mr, const struct kiwi_fw_pbl *pbl)
 {
 	struct kiwi_error err;
 	int ret;
 
 	lockdep_assert_held(&mr->obj.lock);
 
-	ret = ksnic_cmd_resume_mr(mr->obj.part->fw, mr->key, &pbl->wire, &err);
+	ret = kiwi_cmd_resume_mr(mr->obj.part->fw, mr->key, &pbl->wire, &err);
 	if (ret)
 		return err.refused ? ret : 0;
 	mr->held = false;
@@ -213,7 +212,7 @@ static int mr_resume_at(struct ksnic_mr *mr, const struct kiwi_fw_pbl *pbl)
  */
 static int mr_resume(void *arg)
 {
-	struct ksnic_mr *mr = arg;
+	struct kiwi_mr *mr = arg;
 	struct kiwi_obj *obj = &mr->obj;
 	struct kiwi_error err;
 	struct kiwi_fw_pbl pbl;
@@ -225,7 +224,7 @@ static int mr_resume(void *arg)
 	mutex_unlock(&obj->lock);
 	if (!wanted)
 		return 0;
-	ret = ksnic_pbl_build(to_ksnic(obj->part), mr->mem, &pbl, &err);
+	ret = kiwi_queues_pbl(obj->part, mr->mem, &pbl, &err);
 	if (ret)
 		return ret;
 	mutex_lock(&obj->lock);
@@ -247,13 +246,13 @@ static const struct kiwi_fw_dmabuf_ops mr_pinned_ops = {
 };
 
 /**
- * ksnic_mr_mem_ops() - how regions take moves of a DMA-buf, for kiwi_fw_mem_dmabuf()
- * @ks: the device
+ * kiwi_mr_mem_ops() - how regions take moves of a DMA-buf, for kiwi_fw_mem_dmabuf()
+ * @part: the device
  *
  * Return: callbacks, with the region for their argument
  */
-const struct kiwi_fw_dmabuf_ops *ksnic_mr_mem_ops(const struct ksnic *ks)
+const struct kiwi_fw_dmabuf_ops *kiwi_mr_mem_ops(const struct kiwi_part *part)
 {
-	return kiwi_fw_identity(ks->part.fw)->caps & KIWI_SNIC_CAP_MR_HOLD ? &mr_dynamic_ops :
+	return kiwi_fw_identity(part->fw)->caps & KIWI_SNIC_CAP_MR_HOLD ? &mr_dynamic_ops :
 									&mr_pinned_ops;
 }

@@ -5,12 +5,10 @@
 
 #include <kiwi/compat.h>
 #include <kiwi/fw.h>
+#include <kiwi/queues.h>
 #include <kiwi_abi/queues.h>
 
 #include "errpage.h"
-#include "file.h"
-#include "ioctl.h"
-#include "ksnic.h"
 #include "object.h"
 
 /* Memory ---------------------------------------------------------------------- */
@@ -98,48 +96,56 @@ static int mem_take(struct kiwi_call *call, const struct kiwi_mem *m, const stru
 
 /* Error page ------------------------------------------------------------------ */
 
-int ksnic_ioctl_error_page(struct kiwi_call *call, void *data)
+/**
+ * kiwi_ioctl_error_page() - the ioctl of struct kiwi_snic_error_page
+ * @call: the ioctl
+ * @data: its structure
+ *
+ * Return: 0 or negative errno
+ */
+int kiwi_ioctl_error_page(struct kiwi_call *call, void *data)
 {
 	const struct kiwi_snic_error_page *e = data;
 	struct mem_use use = {
 		.name = "mem",
 		.align = KIWI_ERROR_PAGE_BYTES,
 		.writable = true,
-		.ops = &ksnic_errpage_mem_ops,
+		.ops = &kiwi_errpage_mem_ops,
 	};
-	struct ksnic_errpage *ep;
+	struct kiwi_errpage *ep;
 	int ret;
 
 	if (e->mem.length != KIWI_ERROR_PAGE_BYTES)
 		return kiwi_fail(&call->err, -EINVAL, e->mem.length, KIWI_ERROR_PAGE_BYTES,
 				 "mem.length %llu is not %u", e->mem.length,
 				 KIWI_ERROR_PAGE_BYTES);
-	ep = ksnic_errpage_new();
+	ep = kiwi_errpage_new();
 	if (!ep)
 		return kiwi_fail_plain(&call->err, -ENOMEM);
 	use.arg = ep;
 	ret = mem_take(call, &e->mem, &use, &ep->mem);
 	if (!ret)
-		ret = ksnic_errpage_map(ep, &call->err);
+		ret = kiwi_errpage_map(ep, &call->err);
 	if (!ret) {
-		ret = ksnic_file_set_errpage(call->file, ep);
+		ret = kiwi_queues_set_errpage(call->file, ep);
 		if (ret)
 			kiwi_fail(&call->err, ret, 0, 0, "the file has an error page");
 	}
 	if (ret)
-		ksnic_errpage_free(ep);
+		kiwi_errpage_free(ep);
 	return ret;
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_ioctl_error_page, "KIWI_FW");
 
 /* A file that has an error page has a word in it for each queue that it makes. */
 static int take_error_word(struct kiwi_call *call, u32 *place)
 {
 	/* Pairs with the release of the page that was made whole. */
-	struct ksnic_errpage *ep = smp_load_acquire(&to_ksnic_file(call->file)->errpage);
+	struct kiwi_errpage *ep = smp_load_acquire(&to_queues_file(call->file)->errpage);
 
 	if (!ep)
 		return 0;
-	*place = ksnic_errpage_take(ep);
+	*place = kiwi_errpage_take(ep);
 	if (*place)
 		return 0;
 	return kiwi_fail(&call->err, -ENOSPC, KIWI_ERROR_WORDS + 1, KIWI_ERROR_WORDS,
@@ -148,41 +154,56 @@ static int take_error_word(struct kiwi_call *call, u32 *place)
 
 /* Protection domain ----------------------------------------------------------- */
 
-int ksnic_ioctl_pd_alloc(struct kiwi_call *call, void *data)
+/**
+ * kiwi_ioctl_pd_alloc() - the ioctl of struct kiwi_snic_pd_alloc
+ * @call: the ioctl
+ * @data: its structure
+ *
+ * Return: 0 or negative errno
+ */
+int kiwi_ioctl_pd_alloc(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_pd_alloc *a = data;
-	struct ksnic_pd *pd;
+	struct kiwi_pd *pd;
 
 	if (a->rsvd)
 		return kiwi_call_reserved(call);
-	pd = ksnic_pd_new(&call->file->owner);
+	pd = kiwi_pd_new(&call->file->owner);
 	if (!pd)
 		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &pd->obj;
 	a->pd = pd->obj.id;
-	return ksnic_pd_create(pd, &call->err);
+	return kiwi_pd_create(pd, &call->err);
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_ioctl_pd_alloc, "KIWI_FW");
 
 /* Memory region ---------------------------------------------------------------- */
 
-int ksnic_ioctl_mr_reg(struct kiwi_call *call, void *data)
+/**
+ * kiwi_ioctl_mr_reg() - the ioctl of struct kiwi_snic_mr_reg
+ * @call: the ioctl
+ * @data: its structure
+ *
+ * Return: 0 or negative errno
+ */
+int kiwi_ioctl_mr_reg(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_mr_reg *r = data;
 	struct kiwi_owner *owner = &call->file->owner;
-	struct ksnic *ks = to_ksnic(call->part);
-	struct mem_use use = { .name = "mem", .align = 1, .ops = ksnic_mr_mem_ops(ks) };
-	struct ksnic_mr *mr;
+	struct kiwi_part *part = call->part;
+	struct mem_use use = { .name = "mem", .align = 1, .ops = kiwi_mr_mem_ops(part) };
+	struct kiwi_mr *mr;
 	int ret;
 
-	ret = ksnic_mr_check(ks, r->iova, r->mem.length, r->access, &call->err);
+	ret = kiwi_mr_check(part, r->iova, r->mem.length, r->access, &call->err);
 	if (ret)
 		return ret;
-	mr = ksnic_mr_new(owner, r->user_data);
+	mr = kiwi_mr_new(owner, r->user_data);
 	if (!mr)
 		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &mr->obj;
 
-	mr->pd = kiwi_obj_use(owner, r->pd, &ksnic_pd_ops, &call->err);
+	mr->pd = kiwi_obj_use(owner, r->pd, &kiwi_pd_ops, &call->err);
 	if (!mr->pd)
 		return -ENOENT;
 	use.writable = r->access & KIWI_ACCESS_LOCAL_WRITE;
@@ -192,23 +213,31 @@ int ksnic_ioctl_mr_reg(struct kiwi_call *call, void *data)
 		return ret;
 	mr->iova = r->iova;
 	mr->access = r->access;
-	ret = ksnic_mr_create(mr, &call->err);
+	ret = kiwi_mr_create(mr, &call->err);
 	if (ret)
 		return ret;
 	r->mr = mr->obj.id;
 	r->key = mr->key;
 	return 0;
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_ioctl_mr_reg, "KIWI_FW");
 
-int ksnic_ioctl_mr_query(struct kiwi_call *call, void *data)
+/**
+ * kiwi_ioctl_mr_query() - the ioctl of struct kiwi_snic_mr_query
+ * @call: the ioctl
+ * @data: its structure
+ *
+ * Return: 0 or negative errno
+ */
+int kiwi_ioctl_mr_query(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_mr_query *q = data;
-	struct ksnic_mr *mr;
+	struct kiwi_mr *mr;
 	bool condemned;
 
 	if (q->rsvd)
 		return kiwi_call_reserved(call);
-	mr = kiwi_obj_get(&call->file->owner, q->mr, &ksnic_mr_ops, &call->err);
+	mr = kiwi_obj_get(&call->file->owner, q->mr, &kiwi_mr_ops, &call->err);
 	if (!mr)
 		return -ENOENT;
 
@@ -224,7 +253,7 @@ int ksnic_ioctl_mr_query(struct kiwi_call *call, void *data)
 			.pbl_entries = mr->pages,
 			.segments = mr->segments,
 			.page_shift = mr->page_shift,
-			.state = ksnic_mr_state(mr),
+			.state = kiwi_mr_state(mr),
 			.path = mr->path.path,
 			.reason = mr->path.reason,
 			.peer = mr->path.peer,
@@ -232,47 +261,63 @@ int ksnic_ioctl_mr_query(struct kiwi_call *call, void *data)
 		};
 	mutex_unlock(&mr->obj.lock);
 	kiwi_obj_put(&mr->obj);
-	return condemned ? kiwi_obj_absent(q->mr, &ksnic_mr_ops, &call->err) : 0;
+	return condemned ? kiwi_obj_absent(q->mr, &kiwi_mr_ops, &call->err) : 0;
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_ioctl_mr_query, "KIWI_FW");
 
 /* Doorbell ----------------------------------------------------------------------- */
 
-int ksnic_ioctl_doorbell_alloc(struct kiwi_call *call, void *data)
+/**
+ * kiwi_ioctl_doorbell_alloc() - the ioctl of struct kiwi_snic_doorbell_alloc
+ * @call: the ioctl
+ * @data: its structure
+ *
+ * Return: 0 or negative errno
+ */
+int kiwi_ioctl_doorbell_alloc(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_doorbell_alloc *a = data;
-	struct ksnic_db *db;
+	struct kiwi_db *db;
 	int ret;
 
 	if (a->rsvd)
 		return kiwi_call_reserved(call);
-	db = ksnic_db_new(&call->file->owner);
+	db = kiwi_db_new(&call->file->owner);
 	if (!db)
 		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &db->obj;
 	db->write_combined = a->flags & KIWI_SNIC_DOORBELL_WC;
-	ret = ksnic_db_create(db, &call->err);
+	ret = kiwi_db_create(db, &call->err);
 	if (ret)
 		return ret;
 	a->doorbell = db->obj.id;
 	a->map_size = db->page.size;
-	a->map_offset = ksnic_map_offset(db);
+	a->map_offset = kiwi_db_map_offset(db);
 	a->reg_offset = db->page.reg_offset;
 	return 0;
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_ioctl_doorbell_alloc, "KIWI_FW");
 
-int ksnic_ioctl_doorbell_export(struct kiwi_call *call, void *data)
+/**
+ * kiwi_ioctl_doorbell_export() - the ioctl of struct kiwi_snic_doorbell_export
+ * @call: the ioctl
+ * @data: its structure
+ *
+ * Return: 0 or negative errno
+ */
+int kiwi_ioctl_doorbell_export(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_doorbell_export *e = data;
 	struct dma_buf *dmabuf;
-	struct ksnic_db *db;
+	struct kiwi_db *db;
 	int ret;
 
 	if (e->rsvd[0] || e->rsvd[1])
 		return kiwi_call_reserved(call);
-	db = kiwi_obj_get(&call->file->owner, e->doorbell, &ksnic_db_ops, &call->err);
+	db = kiwi_obj_get(&call->file->owner, e->doorbell, &kiwi_db_ops, &call->err);
 	if (!db)
 		return -ENOENT;
-	dmabuf = ksnic_db_dmabuf(db, &call->err);
+	dmabuf = kiwi_db_dmabuf(db, &call->err);
 	if (IS_ERR(dmabuf)) {
 		ret = PTR_ERR(dmabuf);
 		goto put;
@@ -285,6 +330,7 @@ put:
 	kiwi_obj_put(&db->obj);
 	return ret;
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_ioctl_doorbell_export, "KIWI_FW");
 
 /* Completion queue ------------------------------------------------------------------ */
 
@@ -302,7 +348,14 @@ static int take_eventfd(struct kiwi_call *call, int fd, struct eventfd_ctx **ctx
 	return 0;
 }
 
-int ksnic_ioctl_cq_create(struct kiwi_call *call, void *data)
+/**
+ * kiwi_ioctl_cq_create() - the ioctl of struct kiwi_snic_cq_create
+ * @call: the ioctl
+ * @data: its structure
+ *
+ * Return: 0 or negative errno
+ */
+int kiwi_ioctl_cq_create(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_cq_create *c = data;
 	struct kiwi_owner *owner = &call->file->owner;
@@ -310,18 +363,18 @@ int ksnic_ioctl_cq_create(struct kiwi_call *call, void *data)
 		.name = "mem",
 		.align = sizeof(struct kiwi_cqe),
 		.writable = true,
-		.ops = &ksnic_cq_mem_ops,
+		.ops = &kiwi_cq_mem_ops,
 	};
-	struct ksnic_cq *cq;
+	struct kiwi_cq *cq;
 	int ret;
 
 	if (c->rsvd)
 		return kiwi_call_reserved(call);
-	ret = ksnic_cq_check(to_ksnic(call->part), c->flags, c->log2, c->mem.length,
-			     c->ci_offset, &call->err);
+	ret = kiwi_cq_check(call->part, c->flags, c->log2, c->mem.length,
+			    c->ci_offset, &call->err);
 	if (ret)
 		return ret;
-	cq = ksnic_cq_new(owner, c->user_data);
+	cq = kiwi_cq_new(owner, c->user_data);
 	if (!cq)
 		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &cq->obj;
@@ -329,7 +382,7 @@ int ksnic_ioctl_cq_create(struct kiwi_call *call, void *data)
 	ret = take_error_word(call, &cq->place);
 	if (ret)
 		return ret;
-	cq->db = kiwi_obj_use(owner, c->doorbell, &ksnic_db_ops, &call->err);
+	cq->db = kiwi_obj_use(owner, c->doorbell, &kiwi_db_ops, &call->err);
 	if (!cq->db)
 		return -ENOENT;
 	ret = take_eventfd(call, c->event_fd, &cq->signal);
@@ -344,7 +397,7 @@ int ksnic_ioctl_cq_create(struct kiwi_call *call, void *data)
 	cq->vector = c->vector;
 	cq->log2 = c->log2;
 	cq->flags = c->flags;
-	ret = ksnic_cq_create(cq, &call->err);
+	ret = kiwi_cq_create(cq, &call->err);
 	if (ret)
 		return ret;
 	c->cq = cq->obj.id;
@@ -352,33 +405,34 @@ int ksnic_ioctl_cq_create(struct kiwi_call *call, void *data)
 	c->epoch = cq->hw.epoch;
 	return 0;
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_ioctl_cq_create, "KIWI_FW");
 
 /* Queue pair -------------------------------------------------------------------------- */
 
 static int qp_take_parents(struct kiwi_call *call, const struct kiwi_snic_qp_create *c,
-			   struct ksnic_qp *qp)
+			   struct kiwi_qp *qp)
 {
 	struct kiwi_owner *owner = &call->file->owner;
 
-	qp->pd = kiwi_obj_use(owner, c->pd, &ksnic_pd_ops, &call->err);
+	qp->pd = kiwi_obj_use(owner, c->pd, &kiwi_pd_ops, &call->err);
 	if (!qp->pd)
 		return -ENOENT;
-	qp->send_cq = kiwi_obj_use(owner, c->send_cq, &ksnic_cq_ops, &call->err);
+	qp->send_cq = kiwi_obj_use(owner, c->send_cq, &kiwi_cq_ops, &call->err);
 	if (!qp->send_cq)
 		return -ENOENT;
 	if (!(c->flags & KIWI_QP_SQ_ONLY)) {
-		qp->recv_cq = kiwi_obj_use(owner, c->recv_cq, &ksnic_cq_ops, &call->err);
+		qp->recv_cq = kiwi_obj_use(owner, c->recv_cq, &kiwi_cq_ops, &call->err);
 		if (!qp->recv_cq)
 			return -ENOENT;
 	}
-	qp->db = kiwi_obj_use(owner, c->doorbell, &ksnic_db_ops, &call->err);
+	qp->db = kiwi_obj_use(owner, c->doorbell, &kiwi_db_ops, &call->err);
 	return qp->db ? 0 : -ENOENT;
 }
 
 static int qp_take_memory(struct kiwi_call *call, const struct kiwi_snic_qp_create *c,
-			  struct ksnic_qp *qp)
+			  struct kiwi_qp *qp)
 {
-	struct mem_use use = { .ops = &ksnic_qp_mem_ops, .arg = qp };
+	struct mem_use use = { .ops = &kiwi_qp_mem_ops, .arg = qp };
 	int ret;
 
 	use.name = "sq";
@@ -400,18 +454,25 @@ static int qp_take_memory(struct kiwi_call *call, const struct kiwi_snic_qp_crea
 	return mem_take(call, &c->db_record, &use, &qp->db_record);
 }
 
-int ksnic_ioctl_qp_create(struct kiwi_call *call, void *data)
+/**
+ * kiwi_ioctl_qp_create() - the ioctl of struct kiwi_snic_qp_create
+ * @call: the ioctl
+ * @data: its structure
+ *
+ * Return: 0 or negative errno
+ */
+int kiwi_ioctl_qp_create(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_qp_create *c = data;
-	struct ksnic_qp *qp;
+	struct kiwi_qp *qp;
 	int ret;
 
 	if (c->rsvd[0] || c->rsvd[1])
 		return kiwi_call_reserved(call);
-	ret = ksnic_qp_check(to_ksnic(call->part), c, &call->err);
+	ret = kiwi_qp_check(call->part, c, &call->err);
 	if (ret)
 		return ret;
-	qp = ksnic_qp_new(&call->file->owner, c->user_data);
+	qp = kiwi_qp_new(&call->file->owner, c->user_data);
 	if (!qp)
 		return kiwi_fail_plain(&call->err, -ENOMEM);
 	call->made = &qp->obj;
@@ -433,7 +494,7 @@ int ksnic_ioctl_qp_create(struct kiwi_call *call, void *data)
 	qp->sq_log2 = c->sq_log2;
 	qp->rq_log2 = c->rq_log2;
 	qp->rq_stride = c->rq_stride;
-	ret = ksnic_qp_create(qp, &call->err);
+	ret = kiwi_qp_create(qp, &call->err);
 	if (ret)
 		return ret;
 	c->qp = qp->obj.id;
@@ -441,8 +502,16 @@ int ksnic_ioctl_qp_create(struct kiwi_call *call, void *data)
 	c->epoch = qp->hw.epoch;
 	return 0;
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_ioctl_qp_create, "KIWI_FW");
 
-int ksnic_ioctl_qp_modify(struct kiwi_call *call, void *data)
+/**
+ * kiwi_ioctl_qp_modify() - the ioctl that takes struct kiwi_snic_qp_modify
+ * @call: the ioctl
+ * @data: its structure
+ *
+ * Return: 0 or negative errno
+ */
+int kiwi_ioctl_qp_modify(struct kiwi_call *call, void *data)
 {
 	const struct kiwi_snic_qp_modify *m = data;
 	struct kiwi_qp_attr attr = {
@@ -466,7 +535,7 @@ int ksnic_ioctl_qp_modify(struct kiwi_call *call, void *data)
 		.flow_label = cpu_to_le32(m->flow_label),
 		.udp_sport = cpu_to_le16(m->udp_sport),
 	};
-	struct ksnic_qp *qp;
+	struct kiwi_qp *qp;
 	int ret;
 
 	if (m->rsvd[0] || m->rsvd[1] || m->rsvd[2])
@@ -474,27 +543,35 @@ int ksnic_ioctl_qp_modify(struct kiwi_call *call, void *data)
 	memcpy(attr.dmac, m->dmac, sizeof(attr.dmac));
 	memcpy(attr.dgid, m->dgid, sizeof(attr.dgid));
 
-	qp = kiwi_obj_get(&call->file->owner, m->qp, &ksnic_qp_ops, &call->err);
+	qp = kiwi_obj_get(&call->file->owner, m->qp, &kiwi_qp_ops, &call->err);
 	if (!qp)
 		return -ENOENT;
-	ret = ksnic_qp_modify(qp, m->mask, &attr, &call->err);
+	ret = kiwi_qp_modify(qp, m->mask, &attr, &call->err);
 	kiwi_obj_put(&qp->obj);
 	return ret;
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_ioctl_qp_modify, "KIWI_FW");
 
-int ksnic_ioctl_qp_query(struct kiwi_call *call, void *data)
+/**
+ * kiwi_ioctl_qp_query() - the ioctl that fills struct kiwi_snic_qp_modify
+ * @call: the ioctl
+ * @data: its structure
+ *
+ * Return: 0 or negative errno
+ */
+int kiwi_ioctl_qp_query(struct kiwi_call *call, void *data)
 {
 	struct kiwi_snic_qp_modify *q = data;
 	struct kiwi_qp_attr attr;
-	struct ksnic_qp *qp;
+	struct kiwi_qp *qp;
 	int ret;
 
 	if (q->mask || q->rsvd[0] || q->rsvd[1] || q->rsvd[2])
 		return kiwi_call_reserved(call);
-	qp = kiwi_obj_get(&call->file->owner, q->qp, &ksnic_qp_ops, &call->err);
+	qp = kiwi_obj_get(&call->file->owner, q->qp, &kiwi_qp_ops, &call->err);
 	if (!qp)
 		return -ENOENT;
-	ret = ksnic_qp_query(qp, &attr, &call->err);
+	ret = kiwi_qp_query(qp, &attr, &call->err);
 	kiwi_obj_put(&qp->obj);
 	if (ret)
 		return ret;
@@ -527,3 +604,17 @@ int ksnic_ioctl_qp_query(struct kiwi_call *call, void *data)
 	memcpy(q->dgid, attr.dgid, sizeof(q->dgid));
 	return 0;
 }
+EXPORT_SYMBOL_NS_GPL(kiwi_ioctl_qp_query, "KIWI_FW");
+
+/* A structure may only grow at its end. */
+static_assert(sizeof(struct kiwi_snic_pd_alloc) == 16);
+static_assert(sizeof(struct kiwi_mem) == 24);
+static_assert(sizeof(struct kiwi_snic_mr_reg) == 64);
+static_assert(sizeof(struct kiwi_snic_mr_query) == 56);
+static_assert(sizeof(struct kiwi_snic_doorbell_alloc) == 32);
+static_assert(sizeof(struct kiwi_snic_doorbell_export) == 32);
+static_assert(sizeof(struct kiwi_snic_cq_create) == 80);
+static_assert(sizeof(struct kiwi_snic_qp_create) == 128);
+static_assert(sizeof(struct kiwi_snic_qp_modify) == 76);
+static_assert(sizeof(struct kiwi_snic_queue_query) == 160);
+static_assert(sizeof(struct kiwi_snic_error_page) == 32);

@@ -17,7 +17,7 @@
 
 #include <kiwi/part.h>
 #include <kiwi_abi/snic.h>
-#include <uapi/kiwi/snic.h>
+#include <uapi/kiwi/queues.h>
 
 struct kiwi_eqe;
 struct kiwi_errpage;

@@ -72,7 +72,8 @@ abi_enumerators() { # HEADER ROOT: each with its value, as the compiler has it
 	{
 		abi_include "$1"
 		echo 'void enumerators(void) {'
-		sed -nE 's/^\t(KIWI_\w+)\s*(=.*|,|$)/asm("=> \1 %c0" : : "i" (\1));/p' "$2/$1"
+		abi_include "$1" | abi_cc gcc "$2" -E -P -x c - |
+			sed -nE 's/^\s*(KIWI_\w+)\s*(=.*|,|$)/asm("=> \1 %c0" : : "i" (\1));/p'
 		echo '}'
 	} | abi_cc gcc "$2" -S -O1 -x c -o - - | sed -n 's/^\s*=> //p'
 }

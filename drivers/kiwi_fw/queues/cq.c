@@ -210,7 +210,7 @@ int kiwi_cq_create(struct kiwi_cq *cq, struct kiwi_error *err)
 static void cq_revoke_qp(struct kiwi_qp *qp)
 {
 	mutex_lock(&qp->obj.lock);
-	kiwi_obj_revoke(&qp->obj, KIWI_SNIC_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
+	kiwi_obj_revoke(&qp->obj, KIWI_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
 	mutex_unlock(&qp->obj.lock);
 }
 
@@ -225,7 +225,7 @@ static void cq_revoked(void *arg)
 		cq_revoke_qp(qp);
 	list_for_each_entry(qp, &cq->receivers, recv_node)
 		cq_revoke_qp(qp);
-	kiwi_obj_revoke(&cq->obj, KIWI_SNIC_EVENT_CQ_ERROR, KIWI_CQ_ERR_DMA);
+	kiwi_obj_revoke(&cq->obj, KIWI_EVENT_CQ_ERROR, KIWI_CQ_ERR_DMA);
 	mutex_unlock(&cq->obj.lock);
 }
 

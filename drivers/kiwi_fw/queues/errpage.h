@@ -12,7 +12,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#include <uapi/kiwi/snic.h>
+#include <uapi/kiwi/queues.h>
 
 struct kiwi_file;
 struct kiwi_fw_dmabuf_ops;

@@ -37,15 +37,15 @@ void kiwi_queues_told(struct kiwi_owner *owner, const struct kiwi_obj *obj,
 	struct kiwi_errpage *ep = errpage_of(owner);
 
 	switch (event->type) {
-	case KIWI_SNIC_EVENT_CQ_ERROR:
-	case KIWI_SNIC_EVENT_QP_ERROR:
-	case KIWI_SNIC_EVENT_QP_ACCESS:
+	case KIWI_EVENT_CQ_ERROR:
+	case KIWI_EVENT_QP_ERROR:
+	case KIWI_EVENT_QP_ACCESS:
 		kiwi_errpage_queue(ep, place_of(obj), event->type << 16 | (u16)event->code);
 		break;
-	case KIWI_SNIC_EVENT_DEVICE_FATAL:
+	case KIWI_EVENT_DEVICE_FATAL:
 		kiwi_errpage_device(ep, event->type);
 		break;
-	case KIWI_SNIC_EVENT_LOST:
+	case KIWI_EVENT_LOST:
 		kiwi_errpage_lost(ep);
 		break;
 	}

@@ -158,7 +158,7 @@ static void mr_revoked(void *arg)
 	struct kiwi_mr *mr = arg;
 
 	mutex_lock(&mr->obj.lock);
-	kiwi_obj_revoke(&mr->obj, KIWI_SNIC_EVENT_MR_REVOKED, 0);
+	kiwi_obj_revoke(&mr->obj, KIWI_EVENT_MR_REVOKED, 0);
 	mutex_unlock(&mr->obj.lock);
 }
 
@@ -177,7 +177,7 @@ static void mr_hold(void *arg)
 		if (!kiwi_cmd_hold_mr(obj->part->fw, mr->key, &err))
 			mr->held = true;
 		else if (err.refused)
-			kiwi_obj_revoke(obj, KIWI_SNIC_EVENT_MR_REVOKED, 0);
+			kiwi_obj_revoke(obj, KIWI_EVENT_MR_REVOKED, 0);
 	}
 	mutex_unlock(&obj->lock);
 }

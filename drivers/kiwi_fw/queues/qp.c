@@ -307,7 +307,7 @@ static void qp_revoked(void *arg)
 	struct kiwi_qp *qp = arg;
 
 	mutex_lock(&qp->obj.lock);
-	kiwi_obj_revoke(&qp->obj, KIWI_SNIC_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
+	kiwi_obj_revoke(&qp->obj, KIWI_EVENT_QP_ERROR, KIWI_CQE_ST_FATAL_ERR);
 	mutex_unlock(&qp->obj.lock);
 }
 

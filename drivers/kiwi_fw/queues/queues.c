@@ -77,19 +77,19 @@ bool kiwi_queues_event(struct kiwi_part *part, const struct kiwi_eqe *eqe)
 
 	switch (eqe->type) {
 	case KIWI_EV_CQ_ERROR:
-		route_event(part, &queues->cqs, eqe, KIWI_SNIC_EVENT_CQ_ERROR);
+		route_event(part, &queues->cqs, eqe, KIWI_EVENT_CQ_ERROR);
 		return true;
 	case KIWI_EV_QP_ERROR:
-		route_event(part, &queues->qps, eqe, KIWI_SNIC_EVENT_QP_ERROR);
+		route_event(part, &queues->qps, eqe, KIWI_EVENT_QP_ERROR);
 		return true;
 	case KIWI_EV_QP_ACCESS:
-		route_event(part, &queues->qps, eqe, KIWI_SNIC_EVENT_QP_ACCESS);
+		route_event(part, &queues->qps, eqe, KIWI_EVENT_QP_ACCESS);
 		return true;
 	case KIWI_EV_QP_ESTABLISHED:
-		route_event(part, &queues->qps, eqe, KIWI_SNIC_EVENT_QP_ESTABLISHED);
+		route_event(part, &queues->qps, eqe, KIWI_EVENT_QP_ESTABLISHED);
 		return true;
 	case KIWI_EV_QP_DRAINED:
-		route_event(part, &queues->qps, eqe, KIWI_SNIC_EVENT_QP_DRAINED);
+		route_event(part, &queues->qps, eqe, KIWI_EVENT_QP_DRAINED);
 		return true;
 	}
 	return false;

@@ -12,6 +12,8 @@
 
 #include <kiwi/fw.h>
 
+struct fake_queues;
+
 #define FAKE_CMDS	64
 
 /**
@@ -67,6 +69,7 @@ struct fake_model {
 /**
  * struct kiwi_fw - the fake, which a part's begins with
  * @model: the part
+ * @queues: its queues, or NULL
  * @lock: protects all that follows
  * @ops: what the driver wants to be told
  * @priv: for @ops
@@ -98,6 +101,7 @@ struct fake_model {
  */
 struct kiwi_fw {
 	const struct fake_model *model;
+	struct fake_queues *queues;
 	struct mutex lock;	/* all that follows */
 	const struct kiwi_fw_ops *ops;
 	void *priv;

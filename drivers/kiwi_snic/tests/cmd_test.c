@@ -99,7 +99,7 @@ static void cmd_qp_numbers_allowed(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, create_qp(test, 2, &id), 0);
 	KUNIT_EXPECT_EQ(test, id.number, 2);
-	KUNIT_EXPECT_EQ(test, id.epoch, snic_of(test)->epoch);
+	KUNIT_EXPECT_EQ(test, id.epoch, snic_of(test)->queues.epoch);
 	KUNIT_EXPECT_EQ(test, create_qp(test, KIWI_SNIC_NUMBER_MAX - 1, &id), 0);
 }
 

@@ -3,9 +3,6 @@
 #include <linux/sizes.h>
 #include <linux/string.h>
 
-#include <kiwi_abi/queues.h>
-
-#include "../../kiwi_fw/admin.h"
 #include "fake_snic.h"
 
 static struct fake_snic *to_snic(struct kiwi_fw *fw)
@@ -13,156 +10,8 @@ static struct fake_snic *to_snic(struct kiwi_fw *fw)
 	return container_of(fw, struct fake_snic, fw);
 }
 
-/* Objects ---------------------------------------------------------------------- */
-
-static struct fake_object *fake_find(struct kiwi_fw *fw, enum fake_kind kind, u32 number)
-{
-	struct fake_object *obj;
-
-	for (obj = to_snic(fw)->objects; obj < to_snic(fw)->objects + FAKE_OBJECTS; obj++) {
-		if (obj->kind == kind && obj->number == number)
-			return obj;
-	}
-	return NULL;
-}
-
-static bool fake_in_use(struct kiwi_fw *fw, const struct fake_object *used)
-{
-	const struct fake_object *obj;
-
-	for (obj = to_snic(fw)->objects; obj < to_snic(fw)->objects + FAKE_OBJECTS; obj++) {
-		if (!obj->kind)
-			continue;
-		if (used->kind == FAKE_PD && obj->pd == used->number)
-			return true;
-		if (used->kind == FAKE_CQ &&
-		    (obj->cqs[0] == used->number || obj->cqs[1] == used->number))
-			return true;
-	}
-	return false;
-}
-
-static u32 fake_add(struct kiwi_fw *fw, const struct fake_object *made)
-{
-	struct fake_object *obj = fake_find(fw, 0, 0);
-
-	if (!obj) {
-		fake_fw_broken(fw, "the fake has no room for an object");
-		return 0;
-	}
-	*obj = *made;
-	obj->number = fake_fw_number(fw);
-	return obj->number;
-}
-
-static u16 fake_del(struct kiwi_fw *fw, enum fake_kind kind, u32 number)
-{
-	struct fake_object *obj = fake_find(fw, kind, number);
-
-	if (!obj)
-		return KIWI_ST_BAD_HANDLE;
-	if (fake_in_use(fw, obj))
-		return KIWI_ST_BUSY;
-	memset(obj, 0, sizeof(*obj));
-	return KIWI_ST_OK;
-}
-
-static u16 fake_reg_mr(struct kiwi_fw *fw, const struct kiwi_snic_reg_mr_in *in,
-		       struct kiwi_cmd_id *out)
-{
-	struct fake_object mr = {
-		.kind = FAKE_MR,
-		.pd = le32_to_cpu(in->pdn),
-		.db_page = -1,
-		.memory = { le64_to_cpu(in->pbl.addr[0]) },
-	};
-
-	if (!fake_find(fw, FAKE_PD, mr.pd))
-		return KIWI_ST_BAD_HANDLE;
-	out->id = cpu_to_le32(fake_add(fw, &mr) << 8 | 0x5a);
-	return KIWI_ST_OK;
-}
-
-/* A region that is held has no memory. */
-static u16 fake_hold_mr(struct kiwi_fw *fw, u32 key)
-{
-	struct fake_object *mr = fake_find(fw, FAKE_MR, key >> 8);
-
-	if (!mr)
-		return KIWI_ST_BAD_HANDLE;
-	if (!mr->memory[0])
-		return KIWI_ST_BAD_STATE;
-	mr->memory[0] = 0;
-	return KIWI_ST_OK;
-}
-
-static u16 fake_resume_mr(struct kiwi_fw *fw, const struct kiwi_snic_resume_mr_in *in)
-{
-	struct fake_object *mr = fake_find(fw, FAKE_MR, le32_to_cpu(in->key) >> 8);
-
-	if (!mr)
-		return KIWI_ST_BAD_HANDLE;
-	if (mr->memory[0])
-		return KIWI_ST_BAD_STATE;
-	mr->memory[0] = le64_to_cpu(in->pbl.addr[0]);
-	return KIWI_ST_OK;
-}
-
-static u16 fake_create_cq(struct kiwi_fw *fw, const struct kiwi_snic_create_cq_in *in,
-			  struct kiwi_snic_queue_out *out)
-{
-	struct fake_object cq = {
-		.kind = FAKE_CQ,
-		.db_page = le32_to_cpu(in->db_page),
-		.memory = { le64_to_cpu(in->pbl.addr[0]) },
-	};
-
-	if (cq.db_page >= FAKE_DB_PAGES || !test_bit(cq.db_page, to_snic(fw)->db_open))
-		return KIWI_ST_BAD_HANDLE;
-	out->number = cpu_to_le32(fake_add(fw, &cq));
-	out->epoch = cpu_to_le16(++to_snic(fw)->epoch);
-	return KIWI_ST_OK;
-}
-
-static u16 fake_create_qp(struct kiwi_fw *fw, const struct kiwi_snic_create_qp_in *in,
-			  struct kiwi_snic_queue_out *out)
-{
-	struct fake_object qp = {
-		.kind = FAKE_QP,
-		.pd = le32_to_cpu(in->pdn),
-		.cqs = { le32_to_cpu(in->send_cqn), le32_to_cpu(in->recv_cqn) },
-		.db_page = le32_to_cpu(in->db_page),
-		.memory = { le64_to_cpu(in->sq.addr[0]), le64_to_cpu(in->rq.addr[0]) },
-	};
-
-	if (!fake_find(fw, FAKE_PD, qp.pd) || !fake_find(fw, FAKE_CQ, qp.cqs[0]) ||
-	    !fake_find(fw, FAKE_CQ, qp.cqs[1]) || qp.db_page >= FAKE_DB_PAGES ||
-	    !test_bit(qp.db_page, to_snic(fw)->db_open))
-		return KIWI_ST_BAD_HANDLE;
-	out->number = cpu_to_le32(fake_add(fw, &qp));
-	out->epoch = cpu_to_le16(++to_snic(fw)->epoch);
-	return KIWI_ST_OK;
-}
-
-static u16 fake_alloc_pd(struct kiwi_fw *fw, struct kiwi_cmd_id *out)
-{
-	const struct fake_object pd = { .kind = FAKE_PD, .db_page = -1 };
-
-	out->id = cpu_to_le32(fake_add(fw, &pd));
-	return KIWI_ST_OK;
-}
-
-static u16 fake_named(struct kiwi_fw *fw, enum fake_kind kind, const void *in)
-{
-	const struct kiwi_cmd_id *id = in;
-
-	return fake_find(fw, kind, le32_to_cpu(id->id)) ? KIWI_ST_OK : KIWI_ST_BAD_HANDLE;
-}
-
 static u16 fake_execute(struct kiwi_fw *fw, u16 opcode, const void *in, void *out)
 {
-	const struct kiwi_cmd_id *id = in;
-
 	switch (opcode) {
 	case KIWI_OP_QUERY_CAPS:
 		memcpy(out, &to_snic(fw)->caps, sizeof(to_snic(fw)->caps));
@@ -176,82 +25,9 @@ static u16 fake_execute(struct kiwi_fw *fw, u16 opcode, const void *in, void *ou
 	case KIWI_SNIC_OP_SET_PORT:
 	case KIWI_SNIC_OP_SET_GID:
 		return KIWI_ST_OK;
-	case KIWI_SNIC_OP_ALLOC_PD:
-		return fake_alloc_pd(fw, out);
-	case KIWI_SNIC_OP_DEALLOC_PD:
-		return fake_del(fw, FAKE_PD, le32_to_cpu(id->id));
-	case KIWI_SNIC_OP_REG_MR:
-		return fake_reg_mr(fw, in, out);
-	case KIWI_SNIC_OP_DEREG_MR:
-		return fake_del(fw, FAKE_MR, le32_to_cpu(id->id) >> 8);
-	case KIWI_SNIC_OP_HOLD_MR:
-		return fake_hold_mr(fw, le32_to_cpu(id->id));
-	case KIWI_SNIC_OP_RESUME_MR:
-		return fake_resume_mr(fw, in);
-	case KIWI_SNIC_OP_CREATE_CQ:
-		return fake_create_cq(fw, in, out);
-	case KIWI_SNIC_OP_DESTROY_CQ:
-		return fake_del(fw, FAKE_CQ, le32_to_cpu(id->id));
-	case KIWI_SNIC_OP_CREATE_QP:
-		return fake_create_qp(fw, in, out);
-	case KIWI_SNIC_OP_MODIFY_QP:
-		return fake_named(fw, FAKE_QP, in);
-	case KIWI_SNIC_OP_QUERY_QP:
-		memcpy(out, &to_snic(fw)->attr, sizeof(to_snic(fw)->attr));
-		return fake_named(fw, FAKE_QP, in);
-	case KIWI_SNIC_OP_DESTROY_QP:
-		return fake_del(fw, FAKE_QP, le32_to_cpu(id->id));
 	default:
-		return KIWI_ST_BAD_OPCODE;
+		return fake_queues_execute(fw, opcode, in, out);
 	}
-}
-
-/* Completion events ------------------------------------------------------------------ */
-
-u32 kiwi_fw_comp_eqn(struct kiwi_fw *fw, u32 vector)
-{
-	return 100 + vector % fw->identity.comp_vectors;
-}
-
-int kiwi_fw_comp_add(struct kiwi_fw *fw, u32 cqn, struct kiwi_fw_comp *comp)
-{
-	if (to_snic(fw)->comp_error)
-		return to_snic(fw)->comp_error;
-	comp->cqn = cqn;
-	to_snic(fw)->comp = comp;
-	to_snic(fw)->comps++;
-	return 0;
-}
-
-void kiwi_fw_comp_del(struct kiwi_fw *fw, struct kiwi_fw_comp *comp)
-{
-	if (to_snic(fw)->comp == comp)
-		to_snic(fw)->comp = NULL;
-	to_snic(fw)->comps--;
-}
-
-/* Doorbell pages ----------------------------------------------------------------------- */
-
-int kiwi_fw_db_open(struct kiwi_fw *fw, struct kiwi_fw_db *db, struct kiwi_fw_err *err)
-{
-	unsigned int page = find_first_zero_bit(to_snic(fw)->db_open, FAKE_DB_PAGES);
-
-	*err = (struct kiwi_fw_err) { .field = KIWI_ERR_FIELD_NONE };
-	if (fw->error)
-		return fw->error;
-	if (page == FAKE_DB_PAGES) {
-		err->value = FAKE_DB_PAGES + 1;
-		err->limit = FAKE_DB_PAGES;
-		return -ENOSPC;
-	}
-	__set_bit(page, to_snic(fw)->db_open);
-	*db = (struct kiwi_fw_db) {
-		.phys = FAKE_DB_BASE + page * SZ_4K,
-		.size = SZ_4K,
-		.index = page,
-		.reg_offset = KIWI_DB_REG,
-	};
-	return 0;
 }
 
 u32 kiwi_fw_db_left(struct kiwi_fw *fw)
@@ -270,69 +46,19 @@ int kiwi_fw_route_to(struct kiwi_fw *fw, int fd, struct kiwi_fw_route *route)
 	return -EBADF;
 }
 
-int kiwi_fw_db_close(struct kiwi_fw *fw, struct kiwi_fw_db *db)
-{
-	struct fake_snic *snic = to_snic(fw);
-	const struct fake_object *obj;
-
-	if (fw->error)
-		return fw->error;
-	if (fw->refuse == KIWI_OP_CLOSE_DB_PAGE)
-		return kiwi_fw_status_errno(fw->refusal.status);
-	if (!test_bit(db->index, snic->db_open))
-		fake_fw_broken(fw, "a doorbell page is closed twice");
-	for (obj = snic->objects; obj < snic->objects + FAKE_OBJECTS; obj++) {
-		if (obj->kind && obj->db_page == (int)db->index)
-			return -EBUSY;
-	}
-	__clear_bit(db->index, snic->db_open);
-	return 0;
-}
-
 /* Model ---------------------------------------------------------------------------------- */
-
-static void forget(struct kiwi_fw *fw)
-{
-	struct fake_snic *snic = to_snic(fw);
-
-	memset(snic->objects, 0, sizeof(snic->objects));
-	bitmap_zero(snic->db_open, FAKE_DB_PAGES);
-}
-
-static unsigned int live(const struct kiwi_fw *fw)
-{
-	const struct fake_snic *snic = container_of(fw, struct fake_snic, fw);
-	unsigned int n, live = 0;
-
-	for (n = 0; n < FAKE_OBJECTS; n++)
-		live += !!snic->objects[n].kind;
-	return live;
-}
-
-static bool reaches(const struct kiwi_fw *fw, u64 addr)
-{
-	const struct fake_snic *snic = container_of(fw, struct fake_snic, fw);
-	const struct fake_object *obj;
-
-	for (obj = snic->objects; obj < snic->objects + FAKE_OBJECTS; obj++) {
-		if (obj->kind && (obj->memory[0] == addr || obj->memory[1] == addr))
-			return true;
-	}
-	return false;
-}
 
 static const struct fake_model model = {
 	.execute = fake_execute,
-	.forget = forget,
-	.live = live,
-	.reaches = reaches,
+	.forget = fake_queues_forget,
+	.live = fake_queues_live,
+	.reaches = fake_queues_reaches,
 };
 
 void fake_snic_init(struct fake_snic *snic)
 {
 	fake_fw_init(&snic->fw, &model);
-	snic->fw.identity.db_pages = FAKE_DB_PAGES;
-	snic->fw.identity.comp_vectors = 2;
+	fake_queues_init(&snic->fw, &snic->queues);
 	snic->caps = (struct kiwi_snic_caps) {
 		.max_pd = cpu_to_le32(16),
 		.max_mr = cpu_to_le32(17),
@@ -361,5 +87,4 @@ void fake_snic_init(struct fake_snic *snic)
 		.mbps = cpu_to_le32(400000),
 		.mac = { 0x52, 0x54, 0x00, 0x4b, 0x00, 0x01 },
 	};
-	snic->attr = (struct kiwi_qp_attr) { .state = KIWI_QPS_RTS, .mtu = KIWI_MTU_1024 };
 }

@@ -1,68 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A SNIC behind the fake firmware interface: keeps its objects as the ABI says. */
+/* A SNIC behind the fake firmware interface. */
 #ifndef KSNIC_FAKE_SNIC_H
 #define KSNIC_FAKE_SNIC_H
 
-#include <linux/bitmap.h>
-
 #include <kiwi_abi/snic.h>
 
-#include "../../kiwi_fw/tests/fake_fw.h"
-
-#define FAKE_DB_PAGES	8
-#define FAKE_DB_BASE	0x4000000000ULL
-#define FAKE_OBJECTS	32
-
-enum fake_kind {
-	FAKE_PD = 1,
-	FAKE_MR,
-	FAKE_CQ,
-	FAKE_QP,
-	FAKE_KINDS
-};
-
-/**
- * struct fake_object - an object of the device
- * @kind: which, 0 for none
- * @number: in the ABI
- * @pd: number of its PD, 0 for none
- * @cqs: numbers of its CQs
- * @db_page: its doorbell page, -1 for none
- * @memory: DMA addresses of what it lives in, 0 while a region is held
- */
-struct fake_object {
-	enum fake_kind kind;
-	u32 number;
-	u32 pd;
-	u32 cqs[2];
-	int db_page;
-	u64 memory[2];
-};
+#include "../../kiwi_fw/tests/fake_queues.h"
 
 /**
  * struct fake_snic - the SNIC
  * @fw: takes the commands
+ * @queues: its queues
  * @caps: reply of QUERY_CAPS
  * @port: reply of QUERY_PORT
- * @attr: reply of QUERY_QP
- * @epoch: of the last queue
- * @objects: alive
- * @db_open: pages
- * @comp: listener added last
- * @comps: listeners
- * @comp_error: what adding one fails with
  */
 struct fake_snic {
 	struct kiwi_fw fw;
+	struct fake_queues queues;
 	struct kiwi_snic_caps caps;
 	struct kiwi_snic_port port;
-	struct kiwi_qp_attr attr;
-	u16 epoch;
-	struct fake_object objects[FAKE_OBJECTS];
-	DECLARE_BITMAP(db_open, FAKE_DB_PAGES);
-	struct kiwi_fw_comp *comp;
-	unsigned int comps;
-	int comp_error;
 };
 
 void fake_snic_init(struct fake_snic *snic);

@@ -100,10 +100,10 @@ void fixture_exit(struct kunit *test)
 	if (x->file)
 		ks->part.cdev.ops->release(&x->inode, &x->filp);
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 0);
-	KUNIT_EXPECT_TRUE(test, bitmap_empty(x->snic.db_open, FAKE_DB_PAGES));
+	KUNIT_EXPECT_TRUE(test, bitmap_empty(x->snic.queues.db_open, FAKE_DB_PAGES));
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
 	KUNIT_EXPECT_EQ(test, x->fw.pbls, 0);
-	KUNIT_EXPECT_EQ(test, x->snic.comps, 0);
+	KUNIT_EXPECT_EQ(test, x->snic.queues.comps, 0);
 	KUNIT_EXPECT_STREQ(test, x->fw.broken ?: "", "");
 	KUNIT_EXPECT_TRUE(test, list_empty(&ks->part.zombies));
 	KUNIT_EXPECT_TRUE(test, list_empty(&ks->part.files));

@@ -627,7 +627,7 @@ static void ioctl_completion_queue(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, CALL(x, CQ_CREATE, &c), 0);
 	KUNIT_EXPECT_EQ(test, c.cqn, x->fw.last);
-	KUNIT_EXPECT_EQ(test, c.epoch, x->snic.epoch);
+	KUNIT_EXPECT_EQ(test, c.epoch, x->snic.queues.epoch);
 	cq = xa_load(&x->file->owner.objs, c.cq);
 	KUNIT_ASSERT_NOT_NULL(test, cq);
 	KUNIT_EXPECT_EQ(test, cq->ci_offset, 4096);
@@ -677,7 +677,7 @@ static void ioctl_queue_pair_parents(struct kunit *test)
 	c = queue_pair(pd, cq, doorbell);
 	KUNIT_EXPECT_EQ(test, CALL(x, QP_CREATE, &c), 0);
 	KUNIT_EXPECT_EQ(test, c.qpn, x->fw.last);
-	KUNIT_EXPECT_EQ(test, c.epoch, x->snic.epoch);
+	KUNIT_EXPECT_EQ(test, c.epoch, x->snic.queues.epoch);
 }
 
 static void ioctl_queue_pair_rings(struct kunit *test)
@@ -737,7 +737,7 @@ static void ioctl_queue_pair_query(struct kunit *test)
 	const struct kiwi_snic_modify_qp_in *in;
 	u32 id = q.qp;
 
-	x->snic.attr = (struct kiwi_qp_attr) {
+	x->snic.queues.attr = (struct kiwi_qp_attr) {
 		.state = 3, .mtu = 4, .port = 2, .dest_qpn = cpu_to_le32(0x111111),
 		.sq_psn = cpu_to_le32(0x222222), .rq_psn = cpu_to_le32(0x333333), .timeout = 5,
 		.retry_cnt = 6, .rnr_retry = 7, .min_rnr_timer = 8, .max_rd_atomic = 9,
@@ -753,7 +753,7 @@ static void ioctl_queue_pair_query(struct kunit *test)
 	m = q;
 	KUNIT_ASSERT_EQ(test, CALL(x, QP_MODIFY, &m), 0);
 	in = (const void *)fake_fw_last(&x->fw)->in;
-	KUNIT_EXPECT_MEMEQ(test, &in->attr, &x->snic.attr, sizeof(in->attr));
+	KUNIT_EXPECT_MEMEQ(test, &in->attr, &x->snic.queues.attr, sizeof(in->attr));
 }
 
 /* Life ---------------------------------------------------------------------------------------- */

@@ -111,7 +111,7 @@ static void cq_on_the_wire(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(in->db_page), 1);
 	KUNIT_EXPECT_EQ(test, in->log2, 6);
 	KUNIT_EXPECT_EQ(test, cq->hw.number, x->fw.last);
-	KUNIT_EXPECT_EQ(test, cq->hw.epoch, x->snic.epoch);
+	KUNIT_EXPECT_EQ(test, cq->hw.epoch, x->snic.queues.epoch);
 	KUNIT_EXPECT_PTR_EQ(test, xa_load(&x->ks.queues.cqs, cq->hw.number), (void *)&cq->obj);
 }
 
@@ -141,7 +141,7 @@ static void qp_on_the_wire(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(in->sq.addr[0]), qp->sq->runs[0].addr);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(in->rq.addr[0]), qp->rq->runs[0].addr);
 	KUNIT_EXPECT_EQ(test, qp->hw.number, x->fw.last);
-	KUNIT_EXPECT_EQ(test, qp->hw.epoch, x->snic.epoch);
+	KUNIT_EXPECT_EQ(test, qp->hw.epoch, x->snic.queues.epoch);
 	KUNIT_EXPECT_EQ(test, x->fw.pbls, 0);
 }
 
@@ -201,10 +201,10 @@ static void qp_query(struct kunit *test)
 	u8 state;
 
 	for (state = KIWI_QPS_RESET; state <= KIWI_QPS_ERR; state++) {
-		x->snic.attr.state = state;
-		x->snic.attr.sq_psn = cpu_to_le32(0xffffff);
+		x->snic.queues.attr.state = state;
+		x->snic.queues.attr.sq_psn = cpu_to_le32(0xffffff);
 		KUNIT_ASSERT_EQ(test, kiwi_qp_query(qp, &attr, &x->err), 0);
-		KUNIT_EXPECT_MEMEQ(test, &attr, &x->snic.attr, sizeof(attr));
+		KUNIT_EXPECT_MEMEQ(test, &attr, &x->snic.queues.attr, sizeof(attr));
 	}
 }
 
@@ -217,13 +217,13 @@ static void expect_bad_query(struct kunit *test, struct kiwi_qp *qp, const char 
 	snprintf(text, sizeof(text), "QUERY_QP: the firmware replied with %s ", field);
 	KUNIT_EXPECT_EQ(test, kiwi_qp_query(qp, &attr, &x->err), -EPROTO);
 	KUNIT_EXPECT_MEMEQ(test, x->err.text, text, strlen(text));
-	x->snic.attr = (struct kiwi_qp_attr) { };
+	x->snic.queues.attr = (struct kiwi_qp_attr) { };
 }
 
 static void qp_query_out_of_range(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct kiwi_qp_attr *attr = &x->snic.attr;
+	struct kiwi_qp_attr *attr = &x->snic.queues.attr;
 	struct kiwi_qp *qp = a_qp(x);
 
 	attr->state = KIWI_QPS_ERR + 1;
@@ -247,7 +247,7 @@ static void qp_query_out_of_range(struct kunit *test)
 static void qp_query_numbers_of_25_bits(struct kunit *test)
 {
 	struct fixture *x = test->priv;
-	struct kiwi_qp_attr *attr = &x->snic.attr;
+	struct kiwi_qp_attr *attr = &x->snic.queues.attr;
 	struct kiwi_qp *qp = a_qp(x);
 
 	attr->dest_qpn = cpu_to_le32(0x1000000);
@@ -312,7 +312,7 @@ static void cq_without_eventfd_listens_to_nothing(struct kunit *test)
 	struct fixture *x = test->priv;
 
 	fixture_cq(x, fixture_db(x));
-	KUNIT_EXPECT_EQ(test, x->snic.comps, 0);
+	KUNIT_EXPECT_EQ(test, x->snic.queues.comps, 0);
 }
 
 /* Numbers and events -------------------------------------------------------------------- */

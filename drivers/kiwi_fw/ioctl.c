@@ -4,6 +4,7 @@
 #include <linux/errno.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/log2.h>
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
 
@@ -160,6 +161,15 @@ static int run_inside(struct kiwi_call *call, const struct kiwi_ioctl *ioctl,
 	return ret;
 }
 
+static int check_cap(struct kiwi_call *call, const struct kiwi_ioctl *ioctl)
+{
+	if (!ioctl->cap || kiwi_fw_identity(call->part->fw)->caps & ioctl->cap)
+		return 0;
+	return kiwi_fail(&call->err, -EOPNOTSUPP, 0, 0,
+			 "the firmware does not offer it (capability bit %u)",
+			 ilog2(ioctl->cap));
+}
+
 static int run(struct kiwi_call *call, const struct kiwi_ioctl *ioctl,
 	       struct ioctl_head __user *user)
 {
@@ -177,6 +187,8 @@ static int run(struct kiwi_call *call, const struct kiwi_ioctl *ioctl,
 
 	idx = srcu_read_lock(&call->part->gate);
 	ret = kiwi_file_check_up(call->file);
+	if (!ret)
+		ret = check_cap(call, ioctl);
 	if (!ret)
 		ret = run_inside(call, ioctl, user, size, &data);
 	srcu_read_unlock(&call->part->gate, idx);

@@ -80,8 +80,11 @@ void kg2g_event(void *priv, const struct kiwi_eqe *eqe, bool lost)
 		schedule_work(&kg->log_work);
 	}
 
+	if (kiwi_queues_event(&kg->part, eqe))
+		return;
 	switch (eqe->type) {
 	case KIWI_G2G_EV_FABRIC:
+		kiwi_queues_port(&kg->part, 1, eqe->code == KIWI_G2G_FABRIC_ACTIVE);
 		state_event(kg, KIWI_G2G_EVENT_FABRIC, eqe);
 		break;
 	case KIWI_G2G_EV_PAUSE:

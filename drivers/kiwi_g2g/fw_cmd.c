@@ -2,8 +2,10 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
+#include <linux/string.h>
 
 #include <kiwi/fw.h>
+#include <kiwi/queues.h>
 
 #include "fw_cmd.h"
 
@@ -197,13 +199,25 @@ static int check_reply(const struct kiwi_cmd *cmd, const struct reply_field *fie
 /* Capabilities ------------------------------------------------------------------- */
 
 int kg2g_cmd_query_caps(struct kiwi_fw *fw, const struct kg2g_caps_frame *frame,
-			struct kg2g_caps *caps, struct kiwi_error *err)
+			struct kg2g_caps *caps, struct kiwi_queue_caps *queues,
+			struct kiwi_error *err)
 {
 	struct kiwi_g2g_caps out;
 	int ret;
 
 	ret = kiwi_cmd_exec(fw, &query_caps, NULL, &out, err);
-	return ret ?: kg2g_caps_parse(&out, frame, caps, err);
+	if (!ret)
+		ret = kg2g_caps_parse(&out, frame, caps, err);
+	if (ret)
+		return ret;
+	if (!(frame->caps & KIWI_G2G_CAP_MSGQ)) {
+		memset(queues, 0, sizeof(*queues));
+		return 0;
+	}
+	ret = kiwi_queue_caps_parse(&out.queue, queues, err);
+	if (!ret && queues->ports != 1)
+		ret = kiwi_cmd_bad_reply(&query_caps, "queue.ports", queues->ports, err);
+	return ret;
 }
 
 /* Fabric ------------------------------------------------------------------------ */

@@ -14,8 +14,11 @@
 
 #include "caps.h"
 
+struct kiwi_queue_caps;
+
 int kg2g_cmd_query_caps(struct kiwi_fw *fw, const struct kg2g_caps_frame *frame,
-			struct kg2g_caps *caps, struct kiwi_error *err);
+			struct kg2g_caps *caps, struct kiwi_queue_caps *queues,
+			struct kiwi_error *err);
 
 int kg2g_cmd_set_fabric(struct kiwi_fw *fw, const struct kiwi_g2g_set_fabric_in *in,
 			struct kiwi_error *err);

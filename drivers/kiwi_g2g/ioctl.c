@@ -14,9 +14,11 @@ static int query_device(struct kiwi_call *call, void *data)
 {
 	const struct kiwi_fw_identity *id = kiwi_fw_identity(call->part->fw);
 	const struct kg2g_caps *caps = &to_kg2g(call->part)->caps;
+	const struct kiwi_queue_caps *queues = &call->part->queues->caps;
 	struct kiwi_g2g_query_device *reply = data;
+	bool msgq = id->caps & KIWI_G2G_CAP_MSGQ;
 
-	if (reply->rsvd)
+	if (reply->rsvd || memchr_inv(reply->rsvd1, 0, sizeof(reply->rsvd1)))
 		return kiwi_call_reserved(call);
 	*reply = (struct kiwi_g2g_query_device) {
 		.size = reply->size,
@@ -50,6 +52,22 @@ static int query_device(struct kiwi_call *call, void *data)
 		.fec = caps->fec,
 		.flow = caps->flow,
 		.atomics = caps->atomics,
+		.max_mr_size = queues->max_mr_size,
+		.max_mr_pages = queues->max_mr_pages,
+		.max_pd = queues->max_pd,
+		.max_mr = queues->max_mr,
+		.max_cq = queues->max_cq,
+		.max_qp = queues->max_qp,
+		.max_msg_size = queues->max_msg_size,
+		.max_inline = queues->max_inline,
+		.max_doorbells = msgq ? id->db_pages : 0,
+		.doorbell_size = msgq ? BIT(kiwi_db_shift(call->part)) : 0,
+		.max_sge = queues->max_sge,
+		.max_rd_atomic = queues->max_rd_atomic,
+		.sq_log2_max = queues->sq_log2_max,
+		.rq_log2_max = queues->rq_log2_max,
+		.cq_log2_max = queues->cq_log2_max,
+		.page_shift_max = queues->page_shift_max,
 	};
 	return 0;
 }
@@ -174,9 +192,11 @@ static int image_query(struct kiwi_call *call, void *data)
 #define REPLY	KIWI_IOCTL_REPLY
 #define ADMIN	KIWI_IOCTL_ADMIN
 
+#define KIWI_G2G_QUEUE_CAP	KIWI_G2G_CAP_MSGQ
+
 #define IOCTL(_name, _type, _min_size, _flags, _rules, _handler)		\
 	[_IOC_NR(KIWI_G2G_##_name)] = KIWI_IOCTL(KIWI_G2G_##_name, #_name,	\
-		struct _type, _min_size, _flags, _rules, _handler)
+		struct _type, _min_size, _flags, _rules, _handler, 0)
 
 const struct kiwi_ioctl kg2g_ioctls[] = {
 	IOCTL(QUERY_DEVICE, kiwi_g2g_query_device, 120, 0, REPLY, query_device),
@@ -199,6 +219,7 @@ const struct kiwi_ioctl kg2g_ioctls[] = {
 	IOCTL(IMAGE_WRITE, kiwi_g2g_image_write, 32, 0, ADMIN, image_write),
 	IOCTL(IMAGE_CHANGE, kiwi_g2g_image_change, 16, 0, ADMIN, image_change),
 	IOCTL(IMAGE_QUERY, kiwi_g2g_image_query, 104, 0, REPLY, image_query),
+	KIWI_QUEUES_IOCTLS(KIWI_G2G),
 	IOCTL(EXPORT_CREATE, kiwi_g2g_export_create, 192, 0, REPLY, kg2g_ioctl_export_create),
 	IOCTL(EXPORT_REVOKE, kiwi_g2g_export_revoke, 16, 0, 0, kg2g_ioctl_export_revoke),
 	IOCTL(EXPORT_QUERY, kiwi_g2g_export_query, 152, 0, REPLY, kg2g_ioctl_export_query),
@@ -213,7 +234,7 @@ const struct kiwi_ioctl kg2g_ioctls[] = {
 const unsigned int kg2g_nr_ioctls = ARRAY_SIZE(kg2g_ioctls);
 
 /* A structure may only grow at its end, and up to what the dispatcher has room for. */
-static_assert(sizeof(struct kiwi_g2g_query_device) == 120);
+static_assert(sizeof(struct kiwi_g2g_query_device) == 176);
 static_assert(sizeof(struct kiwi_g2g_fabric_set) == 32);
 static_assert(sizeof(struct kiwi_g2g_fabric_change) == 16);
 static_assert(sizeof(struct kiwi_g2g_fabric_query) == 52);

@@ -232,8 +232,8 @@ int kg2g_ioctl_import_dmabuf(struct kiwi_call *call, void *data)
 }
 
 /**
- * kg2g_mmap() - map an import, or its atomic page
- * @file: of the import; the gate is held
+ * kg2g_mmap() - map an import, its atomic page, or a doorbell
+ * @file: of the object; the gate is held
  * @vma: to be filled
  *
  * Return: 0 or negative errno
@@ -246,6 +246,8 @@ int kg2g_mmap(struct kiwi_file *file, struct vm_area_struct *vma)
 	struct kiwi_error err;
 	int ret = -EINVAL;
 
+	if (offset >= KG2G_MAP_DOORBELLS)
+		return kiwi_queues_mmap(file, vma);
 	if (offset >> MAP_ID_SHIFT > U32_MAX)
 		return -EINVAL;
 	window = kiwi_obj_get(&file->owner, offset >> MAP_ID_SHIFT, &kg2g_window_ops, &err);

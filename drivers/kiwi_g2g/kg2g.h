@@ -8,12 +8,13 @@
 #ifndef KG2G_H
 #define KG2G_H
 
+#include <linux/bits.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include <kiwi/part.h>
+#include <kiwi/queues.h>
 #include <uapi/kiwi/g2g.h>
 
 #include "aperture.h"
@@ -39,6 +40,7 @@ struct kg2g_log {
 /**
  * struct kg2g - one die
  * @part: what all parts have
+ * @queues: with KIWI_G2G_CAP_MSGQ; else there are none
  * @caps: of the device as started last
  * @aperture: of BAR 4; of the longest life: ranges that importers still have mapped survive a reset
  * @admin: one change of fabric, ports, routes or images at a time
@@ -52,6 +54,7 @@ struct kg2g_log {
  */
 struct kg2g {
 	struct kiwi_part part;
+	struct kiwi_queues queues;
 	struct kg2g_caps caps;
 	struct kg2g_aperture aperture;
 	struct mutex admin;	/* configuration */
@@ -71,7 +74,7 @@ static inline struct kg2g *to_kg2g(struct kiwi_part *part)
 
 /* In the order in which a file's objects are destroyed. */
 enum kg2g_kind {
-	KG2G_WINDOW,
+	KG2G_WINDOW = KIWI_QUEUES_KINDS,
 	KG2G_EXPORT,
 	KG2G_KINDS
 };
@@ -133,6 +136,8 @@ const char *kg2g_reason_name(unsigned int reason);
 /* ioctl.c */
 extern const struct kiwi_ioctl kg2g_ioctls[];
 extern const unsigned int kg2g_nr_ioctls;
+/* Doorbells are mapped from here on, which is beyond all imports. */
+#define KG2G_MAP_DOORBELLS	BIT_ULL(56)
 int kg2g_mmap(struct kiwi_file *file, struct vm_area_struct *vma);
 
 /* sysfs.c */

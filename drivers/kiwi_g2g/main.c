@@ -46,7 +46,8 @@ static struct kiwi_part_ops ops = {
 	.fw = {
 		.caps = KIWI_G2G_CAP_ATOMICS | KIWI_G2G_CAP_PCIE_ATOMICS |
 			KIWI_G2G_CAP_FORWARD | KIWI_G2G_CAP_LLR | KIWI_G2G_CAP_PFC |
-			KIWI_G2G_CAP_CBFC,
+			KIWI_G2G_CAP_CBFC | KIWI_G2G_CAP_MSGQ | KIWI_SNIC_CAP_GPU_QUEUES |
+			KIWI_SNIC_CAP_MR_HOLD,
 		.bars = BIT(KIWI_BAR_APERTURE),
 		.events_end = KIWI_G2G_EV_COUNT,
 		.event = kg2g_event,
@@ -58,6 +59,7 @@ static struct kiwi_part_ops ops = {
 	.publish = publish,
 	.unpublish = kiwi_ports_del,
 	.mmap = kg2g_mmap,
+	KIWI_QUEUES_FILE_OPS,
 	.free = free_part,
 	.devt = &kg2g_devt,
 	.ida = &kg2g_ida,

@@ -22,6 +22,7 @@ int kg2g_setup(struct kg2g *kg, const struct kiwi_part_ops *ops, struct device *
 	if (ret)
 		return ret;
 	kg->part.dev.groups = kg2g_dev_groups;
+	kiwi_queues_setup(&kg->queues, &kg->part, KG2G_MAP_DOORBELLS);
 	kg2g_aperture_init(&kg->aperture);
 	mutex_init(&kg->admin);
 	xa_init(&kg->exports);
@@ -51,9 +52,11 @@ int kg2g_start(struct kg2g *kg, u64 bar_len, struct kiwi_error *err)
 	};
 	int ret;
 
-	ret = kg2g_cmd_query_caps(kg->part.fw, &frame, &kg->caps, err);
+	ret = kg2g_cmd_query_caps(kg->part.fw, &frame, &kg->caps, &kg->queues.caps, err);
 	if (ret)
 		return ret;
+	/* A reset takes the fabric to UNCONFIGURED (F-7). */
+	kiwi_queues_port(&kg->part, 1, false);
 	kg2g_log_clear(&kg->log);
 	/* User space maps whole pages. */
 	kg2g_aperture_resize(&kg->aperture, kg->caps.aperture_size & PAGE_MASK,
@@ -92,6 +95,7 @@ int kg2g_may_go_on(const struct kg2g *kg, struct kiwi_error *err)
  */
 void kg2g_teardown(struct kg2g *kg)
 {
+	kiwi_queues_teardown(&kg->queues);
 	xa_destroy(&kg->exports);
 	xa_destroy(&kg->windows);
 }

@@ -35,6 +35,10 @@ static ssize_t caps_emit(struct kiwi_part *part, unsigned long offset, char *buf
 #define CAPS_ATTR(_name)	\
 	KIWI_DEV_ATTR(__stringify(_name), caps_emit, offsetof(struct kg2g_caps, _name))
 
+#define QUEUE_CAPS_ATTR(_name)						\
+	KIWI_DEV_ATTR(__stringify(_name), kiwi_queue_caps_emit,		\
+		      offsetof(struct kiwi_queue_caps, _name))
+
 static struct attribute *caps_attrs[] = {
 	CAPS_ATTR(accels),
 	CAPS_ATTR(stations),
@@ -64,12 +68,49 @@ static struct attribute *caps_attrs[] = {
 	KIWI_CAP_BIT_ATTR(llr, KIWI_G2G_CAP_LLR),
 	KIWI_CAP_BIT_ATTR(pfc, KIWI_G2G_CAP_PFC),
 	KIWI_CAP_BIT_ATTR(cbfc, KIWI_G2G_CAP_CBFC),
+	KIWI_CAP_BIT_ATTR(msgq, KIWI_G2G_CAP_MSGQ),
+	KIWI_CAP_BIT_ATTR(gpu_queues, KIWI_SNIC_CAP_GPU_QUEUES),
+	QUEUE_CAPS_ATTR(max_pd),
+	QUEUE_CAPS_ATTR(max_mr),
+	QUEUE_CAPS_ATTR(max_cq),
+	QUEUE_CAPS_ATTR(max_qp),
+	QUEUE_CAPS_ATTR(max_mr_size),
+	QUEUE_CAPS_ATTR(max_mr_pages),
+	QUEUE_CAPS_ATTR(max_inline),
+	QUEUE_CAPS_ATTR(page_shift_max),
+	QUEUE_CAPS_ATTR(pbl_table_shift_max),
+	QUEUE_CAPS_ATTR(sq_log2_max),
+	QUEUE_CAPS_ATTR(rq_log2_max),
+	QUEUE_CAPS_ATTR(cq_log2_max),
+	QUEUE_CAPS_ATTR(max_sge),
+	QUEUE_CAPS_ATTR(max_rd_atomic),
+	QUEUE_CAPS_ATTR(max_msg_size),
 	NULL
 };
+
+static bool has_queues(struct kobject *kobj)
+{
+	struct kiwi_part *part = dev_get_drvdata(kobj_to_dev(kobj));
+
+	return kiwi_fw_identity(part->fw)->caps & KIWI_G2G_CAP_MSGQ;
+}
+
+static const struct kiwi_dev_attr *to_dev_attr(const struct attribute *attr)
+{
+	return container_of(attr, struct kiwi_dev_attr, attr.attr);
+}
+
+static umode_t caps_visible(struct kobject *kobj, struct attribute *attr, int n)
+{
+	if (to_dev_attr(attr)->emit == kiwi_queue_caps_emit && !has_queues(kobj))
+		return 0;
+	return attr->mode;
+}
 
 static const struct attribute_group caps_group = {
 	.name = "caps",
 	.attrs = caps_attrs,
+	.is_visible = caps_visible,
 };
 
 /* Fabric -------------------------------------------------------------------------- */
@@ -310,12 +351,31 @@ static struct attribute *counter_attrs[] = {
 	COUNTER_ATTR(mail_received),
 	COUNTER_ATTR(protocol),
 	COUNTER_ATTR(messages_dropped),
+	COUNTER_ATTR(qp_out_of_sequence),
+	COUNTER_ATTR(qp_duplicate_request),
+	COUNTER_ATTR(qp_packet_seq_err),
+	COUNTER_ATTR(qp_local_ack_timeout_err),
+	COUNTER_ATTR(qp_rnr_nak_sent),
+	COUNTER_ATTR(qp_rnr_nak_rcvd),
+	COUNTER_ATTR(qp_rnr_nak_retry_err),
+	COUNTER_ATTR(qp_retry_exceeded_err),
+	COUNTER_ATTR(qp_remote_access_err),
+	COUNTER_ATTR(qp_retransmitted),
 	NULL
 };
+
+static umode_t counter_visible(struct kobject *kobj, struct attribute *attr, int n)
+{
+	if (to_dev_attr(attr)->arg >= offsetof(struct kiwi_g2g_counters, qp_out_of_sequence) &&
+	    !has_queues(kobj))
+		return 0;
+	return attr->mode;
+}
 
 static const struct attribute_group counters_group = {
 	.name = "counters",
 	.attrs = counter_attrs,
+	.is_visible = counter_visible,
 };
 
 const struct attribute_group *kg2g_dev_groups[] = {

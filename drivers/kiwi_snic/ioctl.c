@@ -107,9 +107,11 @@ static int set_gid(struct kiwi_call *call, void *data)
 #define REPLY	KIWI_IOCTL_REPLY
 #define ADMIN	KIWI_IOCTL_ADMIN
 
+#define KIWI_SNIC_QUEUE_CAP	0
+
 #define IOCTL(_name, _type, _min_size, _flags, _rules, _handler)		\
 	[_IOC_NR(KIWI_SNIC_##_name)] = KIWI_IOCTL(KIWI_SNIC_##_name, #_name,	\
-		struct _type, _min_size, _flags, _rules, _handler)
+		struct _type, _min_size, _flags, _rules, _handler, 0)
 
 const struct kiwi_ioctl ksnic_ioctls[KSNIC_IOCTLS] = {
 	IOCTL(QUERY_DEVICE, kiwi_snic_query_device, 88, 0, REPLY, query_device),

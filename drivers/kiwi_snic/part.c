@@ -20,7 +20,7 @@ int ksnic_setup(struct ksnic *ks, const struct kiwi_part_ops *ops, struct device
 	if (ret)
 		return ret;
 	ks->part.dev.groups = ksnic_dev_groups;
-	kiwi_queues_setup(&ks->queues, &ks->part);
+	kiwi_queues_setup(&ks->queues, &ks->part, 0);
 	return 0;
 }
 

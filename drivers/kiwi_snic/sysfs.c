@@ -8,13 +8,9 @@
 
 /* Capabilities ------------------------------------------------------------------ */
 
-static ssize_t caps_emit(struct kiwi_part *part, unsigned long offset, char *buf)
-{
-	return sysfs_emit(buf, "%llu\n", *(u64 *)((u8 *)&part->queues->caps + offset));
-}
-
-#define CAPS_ATTR(_name)	\
-	KIWI_DEV_ATTR(__stringify(_name), caps_emit, offsetof(struct kiwi_queue_caps, _name))
+#define CAPS_ATTR(_name)						\
+	KIWI_DEV_ATTR(__stringify(_name), kiwi_queue_caps_emit,		\
+		      offsetof(struct kiwi_queue_caps, _name))
 
 static struct attribute *caps_attrs[] = {
 	CAPS_ATTR(max_pd),

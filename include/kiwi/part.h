@@ -56,6 +56,7 @@ struct kiwi_queues;
  * @cmd: in full
  * @rules: KIWI_IOCTL_*
  * @flags: that the user may set
+ * @cap: capability that the device must have, 0 for none
  * @size: of the structure now
  * @min_size: of its version 1
  */
@@ -65,16 +66,18 @@ struct kiwi_ioctl {
 	unsigned int cmd;
 	unsigned int rules;
 	u32 flags;
+	u64 cap;
 	u16 size;
 	u16 min_size;
 };
 
-#define KIWI_IOCTL(_cmd, _name, _type, _min_size, _flags, _rules, _handler)	{	\
+#define KIWI_IOCTL(_cmd, _name, _type, _min_size, _flags, _rules, _handler, _cap) {	\
 	.name = (_name),								\
 	.handler = (_handler),								\
 	.cmd = (_cmd),									\
 	.rules = (_rules),								\
 	.flags = (_flags),								\
+	.cap = (_cap),									\
 	.size = sizeof(_type),								\
 	.min_size = (_min_size),							\
 }

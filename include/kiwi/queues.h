@@ -50,10 +50,12 @@ struct kiwi_queue_caps {
 
 int kiwi_queue_caps_parse(const struct kiwi_snic_caps *wire, struct kiwi_queue_caps *caps,
 			  struct kiwi_error *err);
+ssize_t kiwi_queue_caps_emit(struct kiwi_part *part, unsigned long offset, char *buf);
 
 /**
  * struct kiwi_queues - queues of a device
  * @caps: of the device as started last; set by the part
+ * @map_base: where doorbells begin in what a file maps
  * @port_down: bit n - 1: port n is not active; under files_lock
  * @cqs: CQs by number, for events
  * @qps: QPs by number
@@ -61,13 +63,14 @@ int kiwi_queue_caps_parse(const struct kiwi_snic_caps *wire, struct kiwi_queue_c
  */
 struct kiwi_queues {
 	struct kiwi_queue_caps caps;
+	u64 map_base;
 	u32 port_down;
 	struct xarray cqs;
 	struct xarray qps;
 	struct xarray dbs;
 };
 
-void kiwi_queues_setup(struct kiwi_queues *queues, struct kiwi_part *part);
+void kiwi_queues_setup(struct kiwi_queues *queues, struct kiwi_part *part, u64 map_base);
 void kiwi_queues_teardown(struct kiwi_queues *queues);
 u8 kiwi_db_shift(const struct kiwi_part *part);
 
@@ -132,39 +135,45 @@ int kiwi_ioctl_qp_modify(struct kiwi_call *call, void *data);
 int kiwi_ioctl_qp_query(struct kiwi_call *call, void *data);
 int kiwi_ioctl_queue_query(struct kiwi_call *call, void *data);
 
-/* Their entries in a part's table: the part numbers them as PART_PD_ALLOC and so on. */
+/*
+ * Their entries in a part's table: the part numbers them as PART_PD_ALLOC and so on, and tells
+ * by PART_QUEUE_CAP what capability they need, 0 for none.
+ */
 #define KIWI_QUEUES_IOCTLS(_part)							\
 	[_IOC_NR(_part##_PD_ALLOC)] = KIWI_IOCTL(_part##_PD_ALLOC, "PD_ALLOC",		\
 		struct kiwi_snic_pd_alloc, 16, 0, KIWI_IOCTL_REPLY,			\
-		kiwi_ioctl_pd_alloc),							\
+		kiwi_ioctl_pd_alloc, _part##_QUEUE_CAP),				\
 	[_IOC_NR(_part##_MR_REG)] = KIWI_IOCTL(_part##_MR_REG, "MR_REG",		\
-		struct kiwi_snic_mr_reg, 64, 0, KIWI_IOCTL_REPLY, kiwi_ioctl_mr_reg),	\
+		struct kiwi_snic_mr_reg, 64, 0, KIWI_IOCTL_REPLY,			\
+		kiwi_ioctl_mr_reg, _part##_QUEUE_CAP),					\
 	[_IOC_NR(_part##_MR_QUERY)] = KIWI_IOCTL(_part##_MR_QUERY, "MR_QUERY",		\
 		struct kiwi_snic_mr_query, 56, 0, KIWI_IOCTL_REPLY,			\
-		kiwi_ioctl_mr_query),							\
+		kiwi_ioctl_mr_query, _part##_QUEUE_CAP),				\
 	[_IOC_NR(_part##_DOORBELL_ALLOC)] = KIWI_IOCTL(_part##_DOORBELL_ALLOC,		\
 		"DOORBELL_ALLOC", struct kiwi_snic_doorbell_alloc, 32,			\
-		KIWI_SNIC_DOORBELL_WC, KIWI_IOCTL_REPLY, kiwi_ioctl_doorbell_alloc),	\
+		KIWI_SNIC_DOORBELL_WC, KIWI_IOCTL_REPLY,				\
+		kiwi_ioctl_doorbell_alloc, _part##_QUEUE_CAP),				\
 	[_IOC_NR(_part##_DOORBELL_EXPORT)] = KIWI_IOCTL(_part##_DOORBELL_EXPORT,	\
 		"DOORBELL_EXPORT", struct kiwi_snic_doorbell_export, 32, O_CLOEXEC,	\
-		KIWI_IOCTL_REPLY, kiwi_ioctl_doorbell_export),				\
+		KIWI_IOCTL_REPLY, kiwi_ioctl_doorbell_export, _part##_QUEUE_CAP),	\
 	[_IOC_NR(_part##_CQ_CREATE)] = KIWI_IOCTL(_part##_CQ_CREATE, "CQ_CREATE",	\
 		struct kiwi_snic_cq_create, 80,						\
 		KIWI_CQ_OVERRUN_IGNORE | KIWI_CQ_COLLAPSED, KIWI_IOCTL_REPLY,		\
-		kiwi_ioctl_cq_create),							\
+		kiwi_ioctl_cq_create, _part##_QUEUE_CAP),				\
 	[_IOC_NR(_part##_QP_CREATE)] = KIWI_IOCTL(_part##_QP_CREATE, "QP_CREATE",	\
 		struct kiwi_snic_qp_create, 104,					\
 		KIWI_QP_SQ_SIG_ALL | KIWI_QP_SQ_ONLY | KIWI_QP_DB_RECORD,		\
-		KIWI_IOCTL_REPLY, kiwi_ioctl_qp_create),				\
+		KIWI_IOCTL_REPLY, kiwi_ioctl_qp_create, _part##_QUEUE_CAP),		\
 	[_IOC_NR(_part##_QP_MODIFY)] = KIWI_IOCTL(_part##_QP_MODIFY, "QP_MODIFY",	\
-		struct kiwi_snic_qp_modify, 76, 0, 0, kiwi_ioctl_qp_modify),		\
+		struct kiwi_snic_qp_modify, 76, 0, 0,					\
+		kiwi_ioctl_qp_modify, _part##_QUEUE_CAP),				\
 	[_IOC_NR(_part##_QP_QUERY)] = KIWI_IOCTL(_part##_QP_QUERY, "QP_QUERY",		\
 		struct kiwi_snic_qp_modify, 76, 0, KIWI_IOCTL_REPLY,			\
-		kiwi_ioctl_qp_query),							\
+		kiwi_ioctl_qp_query, _part##_QUEUE_CAP),				\
 	[_IOC_NR(_part##_QUEUE_QUERY)] = KIWI_IOCTL(_part##_QUEUE_QUERY,		\
 		"QUEUE_QUERY", struct kiwi_snic_queue_query, 160, 0, KIWI_IOCTL_REPLY,	\
-		kiwi_ioctl_queue_query),						\
+		kiwi_ioctl_queue_query, _part##_QUEUE_CAP),				\
 	[_IOC_NR(_part##_ERROR_PAGE)] = KIWI_IOCTL(_part##_ERROR_PAGE, "ERROR_PAGE",	\
-		struct kiwi_snic_error_page, 32, 0, 0, kiwi_ioctl_error_page)
+		struct kiwi_snic_error_page, 32, 0, 0, kiwi_ioctl_error_page, _part##_QUEUE_CAP)
 
 #endif /* KIWI_QUEUES_H */

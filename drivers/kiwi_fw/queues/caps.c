@@ -2,6 +2,7 @@
 #include <linux/errno.h>
 #include <linux/log2.h>
 #include <linux/limits.h>
+#include <linux/sysfs.h>
 #include <asm/byteorder.h>
 
 #include <kiwi/caps.h>
@@ -68,6 +69,20 @@ int kiwi_queue_caps_parse(const struct kiwi_snic_caps *wire, struct kiwi_queue_c
 	return c.ret;
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_queue_caps_parse, "KIWI_FW");
+
+/**
+ * kiwi_queue_caps_emit() - print a limit, for KIWI_DEV_ATTR()
+ * @part: the device
+ * @offset: of the limit in struct kiwi_queue_caps
+ * @buf: to be filled
+ *
+ * Return: bytes
+ */
+ssize_t kiwi_queue_caps_emit(struct kiwi_part *part, unsigned long offset, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", *(u64 *)((u8 *)&part->queues->caps + offset));
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_queue_caps_emit, "KIWI_FW");
 
 /**
  * kiwi_queues_need_gpu() - whether the device has what queues for GPU code need

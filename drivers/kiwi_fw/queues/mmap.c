@@ -20,17 +20,18 @@
  */
 u64 kiwi_db_map_offset(const struct kiwi_db *db)
 {
-	return ((u64)db->page.index + 1) * db->page.size;
+	return db->obj.part->queues->map_base + ((u64)db->page.index + 1) * db->page.size;
 }
 
 static struct kiwi_db *get_doorbell(struct kiwi_file *file, u64 offset)
 {
 	struct kiwi_part *part = file->part;
+	u64 at = offset - part->queues->map_base;
 	struct kiwi_obj *obj;
 	struct kiwi_db *db;
 
 	spin_lock(&part->event_lock);
-	obj = xa_load(&part->queues->dbs, (offset >> kiwi_db_shift(part)) - 1);
+	obj = xa_load(&part->queues->dbs, (at >> kiwi_db_shift(part)) - 1);
 	if (obj && obj->owner == &file->owner)
 		kref_get(&obj->ref);
 	else

@@ -9,9 +9,11 @@
  * kiwi_queues_setup() - prepare a part's queues
  * @queues: zero
  * @part: gets them
+ * @map_base: where doorbells begin in what a file maps: the part maps nothing from there on
  */
-void kiwi_queues_setup(struct kiwi_queues *queues, struct kiwi_part *part)
+void kiwi_queues_setup(struct kiwi_queues *queues, struct kiwi_part *part, u64 map_base)
 {
+	queues->map_base = map_base;
 	xa_init(&queues->cqs);
 	xa_init(&queues->qps);
 	xa_init(&queues->dbs);

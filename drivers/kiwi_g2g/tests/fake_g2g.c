@@ -308,7 +308,7 @@ static u16 execute(struct kiwi_fw *fw, u16 opcode, const void *in, void *out)
 	case KIWI_G2G_OP_QUERY_WINDOW:
 		return query_window(fw, id, out);
 	default:
-		return KIWI_ST_BAD_OPCODE;
+		return fake_queues_execute(fw, opcode, in, out);
 	}
 }
 
@@ -320,12 +320,13 @@ static void forget(struct kiwi_fw *fw)
 
 	memset(g2g->exports, 0, sizeof(g2g->exports));
 	memset(g2g->windows, 0, sizeof(g2g->windows));
+	fake_queues_forget(fw);
 }
 
 static unsigned int live(const struct kiwi_fw *fw)
 {
 	const struct fake_g2g *g2g = container_of(fw, struct fake_g2g, fw);
-	unsigned int n, live = 0;
+	unsigned int n, live = fake_queues_live(fw);
 
 	for (n = 0; n < FAKE_OBJECTS; n++)
 		live += !!g2g->exports[n].number + !!g2g->windows[n].number;
@@ -343,7 +344,7 @@ static bool reaches(const struct kiwi_fw *fw, u64 addr)
 		    le64_to_cpu(e->in.pbl.addr[0]) == addr)
 			return true;
 	}
-	return false;
+	return fake_queues_reaches(fw, addr);
 }
 
 static const struct fake_model model = {
@@ -388,13 +389,31 @@ void fake_g2g_acknowledge(struct fake_g2g *g2g, u32 number, u32 isolated)
 void fake_g2g_init(struct fake_g2g *g2g, struct pci_dev *pdev)
 {
 	fake_fw_init(&g2g->fw, &model);
+	fake_queues_init(&g2g->fw, &g2g->queues);
 	g2g->fw.syncing = deliver;
 	g2g->fw.identity.caps = KIWI_G2G_CAP_ATOMICS | KIWI_G2G_CAP_PFC;
 	g2g->fw.last = 0x100;	/* windows have numbers up to max_window */
 	g2g->pdev = pdev;
 	g2g->caps = (struct kiwi_g2g_caps) {
-		.queue.page_shift_max = 30,
-		.queue.pbl_table_shift_max = 20,
+		.queue = {
+			.max_pd = cpu_to_le32(16),
+			.max_mr = cpu_to_le32(17),
+			.max_cq = cpu_to_le32(18),
+			.max_qp = cpu_to_le32(19),
+			.max_mr_size = cpu_to_le64(SZ_64M),
+			.max_mr_pages = cpu_to_le32(1000),
+			.max_inline = cpu_to_le32(200),
+			.page_shift_max = 30,
+			.pbl_table_shift_max = 20,
+			.ports = 1,
+			.gids = 1,
+			.sq_log2_max = 12,
+			.rq_log2_max = 11,
+			.cq_log2_max = 10,
+			.max_sge = 9,
+			.max_rd_atomic = 8,
+			.max_msg_size = cpu_to_le32(SZ_1G),
+		},
 		.accels = cpu_to_le16(256),
 		.stations = 2,
 		.ports = 8,

@@ -10,7 +10,7 @@
 
 #include <kiwi_abi/g2g.h>
 
-#include "../../kiwi_fw/tests/fake_fw.h"
+#include "../../kiwi_fw/tests/fake_queues.h"
 
 #define FAKE_BAR_LEN	((u64)SZ_1G)
 #define FAKE_OBJECTS	16
@@ -43,6 +43,7 @@ struct fake_window {
 /**
  * struct fake_g2g - the die
  * @fw: takes the commands
+ * @queues: its queues
  * @pdev: function whose DMA addresses it is given
  * @caps: reply of QUERY_CAPS
  * @fabric: reply of QUERY_FABRIC
@@ -61,6 +62,7 @@ struct fake_window {
  */
 struct fake_g2g {
 	struct kiwi_fw fw;
+	struct fake_queues queues;
 	struct pci_dev *pdev;
 	struct kiwi_g2g_caps caps;
 	struct kiwi_g2g_fabric fabric;

@@ -43,6 +43,7 @@ static struct kiwi_part_ops fixture_ops = {
 	.publish = no_sysfs,
 	.unpublish = nothing,
 	.mmap = kg2g_mmap,
+	KIWI_QUEUES_FILE_OPS,
 	.free = fixture_free,
 	.devt = &fixture_devt,
 	.ida = &fixture_ida,
@@ -137,6 +138,10 @@ void fixture_exit(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&kg->part.zombies));
 	KUNIT_EXPECT_TRUE(test, list_empty(&kg->part.files));
 	KUNIT_EXPECT_TRUE(test, list_empty(&kg->aperture.ranges));
+	KUNIT_EXPECT_EQ(test, x->g2g.queues.comps, 0);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&kg->queues.cqs));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&kg->queues.qps));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&kg->queues.dbs));
 	KUNIT_EXPECT_TRUE(test, xa_empty(&kg->exports));
 	KUNIT_EXPECT_TRUE(test, xa_empty(&kg->windows));
 	put_device(&kg->part.dev);

@@ -7,6 +7,11 @@
  * kiwi_abi/g2g.h and kiwi_abi/g2g_image.h; rights are KIWI_ACCESS_REMOTE_* of kiwi_abi/snic.h.
  * An import is a window of the ABI.
  *
+ * Queue pairs: those of the SNIC, but that port is 1, sgid_index, dmac, flow_label and udp_sport
+ * are 0, and dgid names an accelerator: its last two bytes, from KIWI_G2G_DGID_ACCEL on, are its
+ * id, big-endian, the others 0. A QP is of one session: when that ends, the QP is in error, which
+ * is told after KIWI_G2G_EVENT_PEER. In an error page, port 1 is down unless the fabric is ACTIVE.
+ *
  * errno, the same for every ioctl:
  *   EINVAL		a field is out of range, a reserved one is not zero, or the state of what is
  *			named does not allow it; routes: not proved, LAST_ERROR has the path
@@ -40,6 +45,7 @@
 #include <linux/types.h>
 
 #include "common.h"
+#include "queues.h"
 
 #define KIWI_G2G_IOC_TYPE	0xE7
 
@@ -68,6 +74,19 @@
 #define KIWI_G2G_IMPORT_MAP	_IO(KIWI_G2G_IOC_TYPE, 0x29)
 #define KIWI_G2G_IMPORT_QUERY	_IO(KIWI_G2G_IOC_TYPE, 0x2a)
 #define KIWI_G2G_IMPORT_DMABUF	_IO(KIWI_G2G_IOC_TYPE, 0x2b)
+
+/* Queues: structures of kiwi/queues.h. EOPNOTSUPP without KIWI_G2G_CAP_MSGQ. */
+#define KIWI_G2G_PD_ALLOC	_IO(KIWI_G2G_IOC_TYPE, 0x30)
+#define KIWI_G2G_MR_REG		_IO(KIWI_G2G_IOC_TYPE, 0x31)
+#define KIWI_G2G_MR_QUERY	_IO(KIWI_G2G_IOC_TYPE, 0x32)
+#define KIWI_G2G_DOORBELL_ALLOC	_IO(KIWI_G2G_IOC_TYPE, 0x33)
+#define KIWI_G2G_CQ_CREATE	_IO(KIWI_G2G_IOC_TYPE, 0x34)
+#define KIWI_G2G_QP_CREATE	_IO(KIWI_G2G_IOC_TYPE, 0x35)
+#define KIWI_G2G_QP_MODIFY	_IO(KIWI_G2G_IOC_TYPE, 0x36)
+#define KIWI_G2G_QP_QUERY	_IO(KIWI_G2G_IOC_TYPE, 0x37)
+#define KIWI_G2G_DOORBELL_EXPORT	_IO(KIWI_G2G_IOC_TYPE, 0x38)
+#define KIWI_G2G_QUEUE_QUERY	_IO(KIWI_G2G_IOC_TYPE, 0x39)
+#define KIWI_G2G_ERROR_PAGE	_IO(KIWI_G2G_IOC_TYPE, 0x3a)
 
 /**
  * struct kiwi_g2g_query_device - KIWI_G2G_QUERY_DEVICE
@@ -104,6 +123,23 @@
  * @flow: out: mask of KIWI_G2G_FLOW_*, 1 << value
  * @atomics: out: mask of KIWI_G2G_FETCH_ADD.., 1 << value
  * @rsvd: 0
+ * @max_mr_size: out: bytes of one region; this and what follows is 0 without KIWI_G2G_CAP_MSGQ
+ * @max_mr_pages: out: page-list entries of one region
+ * @max_pd: out: objects of the device, shared by all files; likewise the next three
+ * @max_mr: out
+ * @max_cq: out
+ * @max_qp: out
+ * @max_msg_size: out: bytes of one message
+ * @max_inline: out: bytes of inline data in a work request
+ * @max_doorbells: out: doorbell pages of the device
+ * @doorbell_size: out: bytes of a doorbell mapping
+ * @max_sge: out: scatter entries of a work request
+ * @max_rd_atomic: out: READs and atomics in flight, each direction
+ * @sq_log2_max: out: send queue units of 64 bytes, 2^n
+ * @rq_log2_max: out: receive queue entries, 2^n
+ * @cq_log2_max: out: completion queue entries, 2^n
+ * @page_shift_max: out: largest page of a page list, 2^n bytes
+ * @rsvd1: 0
  */
 struct kiwi_g2g_query_device {
 	__u32 size;
@@ -139,6 +175,23 @@ struct kiwi_g2g_query_device {
 	__u8 flow;
 	__u8 atomics;
 	__u32 rsvd;
+	__aligned_u64 max_mr_size;
+	__u32 max_mr_pages;
+	__u32 max_pd;
+	__u32 max_mr;
+	__u32 max_cq;
+	__u32 max_qp;
+	__u32 max_msg_size;
+	__u32 max_inline;
+	__u32 max_doorbells;
+	__u32 doorbell_size;
+	__u8 max_sge;
+	__u8 max_rd_atomic;
+	__u8 sq_log2_max;
+	__u8 rq_log2_max;
+	__u8 cq_log2_max;
+	__u8 page_shift_max;
+	__u8 rsvd1[6];
 };
 
 /* Fabric -------------------------------------------------------------------- */

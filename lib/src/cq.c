@@ -93,7 +93,7 @@ int kiwi_cq_create(struct kiwi_device *dev, const struct kiwi_cq_config *config,
 		if (rc)
 			goto err_free;
 	}
-	rc = handle_ioctl(&dev->handle, KIWI_SNIC_CQ_CREATE, &arg);
+	rc = queue_ioctl(&dev->handle, KIWI_SNIC_CQ_CREATE, &arg);
 	if (rc)
 		goto err_memory;
 

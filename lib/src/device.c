@@ -41,12 +41,27 @@ static const struct part snic = {
 	.query_device = KIWI_SNIC_QUERY_DEVICE,
 	.last_error = KIWI_SNIC_LAST_ERROR,
 	.destroy = KIWI_SNIC_DESTROY,
+	.pd_alloc = KIWI_SNIC_PD_ALLOC,
 	.ioctl_name = ioctl_name,
 };
 
 int kiwi_list(struct kiwi_name *names, int max)
 {
 	return handle_list(&snic, names, max);
+}
+
+void device_begin(struct kiwi_device *dev)
+{
+	pthread_mutex_init(&dev->qpn_lock, NULL);
+	qp_table_init(dev);
+}
+
+void device_end(struct kiwi_device *dev)
+{
+	handle_close(&dev->handle);
+	ring_memory_free(&dev->error_page);
+	qp_table_free(dev);
+	pthread_mutex_destroy(&dev->qpn_lock);
 }
 
 int kiwi_open(const char *name, struct kiwi_device **out)
@@ -63,8 +78,7 @@ int kiwi_open(const char *name, struct kiwi_device **out)
 		free(dev);
 		return rc;
 	}
-	pthread_mutex_init(&dev->qpn_lock, NULL);
-	qp_table_init(dev);
+	device_begin(dev);
 	*out = dev;
 	return 0;
 }
@@ -73,10 +87,7 @@ void kiwi_close(struct kiwi_device *dev)
 {
 	if (!dev)
 		return;
-	handle_close(&dev->handle);
-	ring_memory_free(&dev->error_page);
-	qp_table_free(dev);
-	pthread_mutex_destroy(&dev->qpn_lock);
+	device_end(dev);
 	free(dev);
 }
 

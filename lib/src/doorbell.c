@@ -22,7 +22,7 @@ int kiwi_doorbell_alloc(struct kiwi_device *dev, uint32_t flags, struct kiwi_doo
 
 	if (!db)
 		return refuse(ENOMEM, "no memory for a doorbell");
-	rc = handle_ioctl(&dev->handle, KIWI_SNIC_DOORBELL_ALLOC, &arg);
+	rc = queue_ioctl(&dev->handle, KIWI_SNIC_DOORBELL_ALLOC, &arg);
 	if (rc)
 		goto err_free;
 	db->id = arg.doorbell;
@@ -62,7 +62,7 @@ int kiwi_doorbell_export(struct kiwi_doorbell *db, struct kiwi_snic_doorbell_exp
 	out->size = sizeof(*out);
 	out->flags = O_CLOEXEC;
 	out->doorbell = db->id;
-	return handle_ioctl(db->obj.handle, KIWI_SNIC_DOORBELL_EXPORT, out);
+	return queue_ioctl(db->obj.handle, KIWI_SNIC_DOORBELL_EXPORT, out);
 }
 
 int doorbell_default(struct kiwi_device *dev, struct kiwi_doorbell **db)

@@ -17,7 +17,7 @@ static int grant(struct kiwi_g2g *g2g, const struct kiwi_export_config *config, 
 		unsigned int accel = config->grantees[i];
 
 		if (accel >= g2g->info.accels)
-			return refuse(EINVAL, "%s: grantee %u, below %u", g2g->handle.name, accel,
+			return refuse(EINVAL, "%s: grantee %u, below %u", g2g->dev.handle.name, accel,
 				      g2g->info.accels);
 		grantees[accel / 8] |= (uint8_t)(1U << accel % 8);
 	}
@@ -44,7 +44,7 @@ int kiwi_export_create(struct kiwi_g2g *g2g, const struct kiwi_export_config *co
 	exp = object_alloc(sizeof(*exp));
 	if (!exp)
 		return refuse(ENOMEM, "no memory for an export");
-	rc = handle_ioctl(&g2g->handle, KIWI_G2G_EXPORT_CREATE, &arg);
+	rc = handle_ioctl(&g2g->dev.handle, KIWI_G2G_EXPORT_CREATE, &arg);
 	if (rc) {
 		free(exp);
 		return rc;
@@ -53,7 +53,7 @@ int kiwi_export_create(struct kiwi_g2g *g2g, const struct kiwi_export_config *co
 	exp->pub.length = config->length;
 	exp->pub.id = arg.export_id;
 	memcpy(exp->pub.handle, arg.handle, sizeof(exp->pub.handle));
-	object_add(&g2g->handle, &exp->obj, export_release);
+	object_add(&g2g->dev.handle, &exp->obj, export_release);
 	*out = &exp->pub;
 	return 0;
 }
@@ -62,7 +62,7 @@ int kiwi_export_revoke(struct kiwi_export *exp)
 {
 	struct kiwi_g2g_export_revoke arg = { .size = sizeof(arg), .export_id = exp->id };
 
-	return handle_ioctl(&exp->g2g->handle, KIWI_G2G_EXPORT_REVOKE, &arg);
+	return handle_ioctl(&exp->g2g->dev.handle, KIWI_G2G_EXPORT_REVOKE, &arg);
 }
 
 int kiwi_export_query(struct kiwi_export *exp, struct kiwi_g2g_export_query *out)
@@ -70,7 +70,7 @@ int kiwi_export_query(struct kiwi_export *exp, struct kiwi_g2g_export_query *out
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
 	out->export_id = exp->id;
-	return handle_ioctl(&exp->g2g->handle, KIWI_G2G_EXPORT_QUERY, out);
+	return handle_ioctl(&exp->g2g->dev.handle, KIWI_G2G_EXPORT_QUERY, out);
 }
 
 int kiwi_export_wait(struct kiwi_export *exp, unsigned int state, int timeout_ms)
@@ -86,7 +86,7 @@ int kiwi_export_wait(struct kiwi_export *exp, unsigned int state, int timeout_ms
 			return rc;
 	} while (patience_left(&patience));
 	return refuse(ETIMEDOUT, "%s: export %u is %s with %u bindings, not %s in %d ms",
-		      exp->g2g->handle.name, exp->id, kiwi_g2g_export_state_text(now.state),
+		      exp->g2g->dev.handle.name, exp->id, kiwi_g2g_export_state_text(now.state),
 		      now.bindings, kiwi_g2g_export_state_text(state), timeout_ms);
 }
 

@@ -124,6 +124,11 @@ int handle_ioctl(struct handle *h, unsigned long request, void *arg)
 		      strerror(err));
 }
 
+int queue_ioctl(struct handle *h, unsigned long request, void *arg)
+{
+	return handle_ioctl(h, h->part->pd_alloc + (request - KIWI_SNIC_PD_ALLOC), arg);
+}
+
 int handle_destroy(struct handle *h, uint32_t id)
 {
 	struct kiwi_destroy arg = { .size = sizeof(arg), .id = id };

@@ -38,20 +38,20 @@ int kiwi_import_bind(struct kiwi_g2g *g2g, unsigned int accel, const uint8_t han
 	int rc;
 
 	if (accel >= g2g->info.accels)
-		return refuse(EINVAL, "%s: accelerator %u, below %u", g2g->handle.name, accel,
+		return refuse(EINVAL, "%s: accelerator %u, below %u", g2g->dev.handle.name, accel,
 			      g2g->info.accels);
 	memcpy(arg.handle, handle, sizeof(arg.handle));
 	imp = object_alloc(sizeof(*imp));
 	if (!imp)
 		return refuse(ENOMEM, "no memory for an import");
-	rc = handle_ioctl(&g2g->handle, KIWI_G2G_IMPORT_BIND, &arg);
+	rc = handle_ioctl(&g2g->dev.handle, KIWI_G2G_IMPORT_BIND, &arg);
 	if (rc) {
 		free(imp);
 		return rc;
 	}
 	imp->pub.g2g = g2g;
 	imp->pub.id = arg.import_id;
-	object_add(&g2g->handle, &imp->obj, import_release);
+	object_add(&g2g->dev.handle, &imp->obj, import_release);
 	*out = &imp->pub;
 	return 0;
 }
@@ -61,7 +61,7 @@ int kiwi_import_query(struct kiwi_import *imp, struct kiwi_g2g_import_query *out
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
 	out->import_id = imp->id;
-	return handle_ioctl(&imp->g2g->handle, KIWI_G2G_IMPORT_QUERY, out);
+	return handle_ioctl(&imp->g2g->dev.handle, KIWI_G2G_IMPORT_QUERY, out);
 }
 
 int kiwi_import_wait(struct kiwi_import *imp)
@@ -78,11 +78,11 @@ int kiwi_import_wait(struct kiwi_import *imp)
 			return rc;
 		if (now.state == KIWI_G2G_WINDOW_DEAD)
 			return refuse(ECONNREFUSED, "%s: import %u of accelerator %u is DEAD: %s",
-				      g2g->handle.name, imp->id, now.accel,
+				      g2g->dev.handle.name, imp->id, now.accel,
 				      kiwi_g2g_reason_text(now.reason));
 	} while (patience_left(&patience));
 	return refuse(ETIMEDOUT, "%s: import %u of accelerator %u is %s, bound of the device %u ms",
-		      g2g->handle.name, imp->id, now.accel, kiwi_g2g_import_state_text(now.state),
+		      g2g->dev.handle.name, imp->id, now.accel, kiwi_g2g_import_state_text(now.state),
 		      g2g->info.bind_ms);
 }
 
@@ -108,7 +108,7 @@ int kiwi_import_map(struct kiwi_import *pub, uint32_t flags, uint64_t export_off
 		.export_offset = export_offset,
 		.length = length,
 	};
-	struct handle *h = &pub->g2g->handle;
+	struct handle *h = &pub->g2g->dev.handle;
 	struct imp *imp = imp_of(pub);
 	void *p = NULL;
 	int rc = handle_ioctl(h, KIWI_G2G_IMPORT_MAP, &arg);
@@ -140,7 +140,7 @@ int kiwi_import_atomic(struct kiwi_import *pub, unsigned int cell, unsigned int 
 		       uint64_t offset, uint64_t operand, uint64_t compare, uint64_t *before)
 {
 	const struct imp *imp = imp_of(pub);
-	const char *name = pub->g2g->handle.name;
+	const char *name = pub->g2g->dev.handle.name;
 	uint64_t value, status;
 
 	if (!imp->atomics)
@@ -171,7 +171,7 @@ int kiwi_import_dmabuf(struct kiwi_import *imp, struct kiwi_g2g_import_dmabuf *o
 	out->size = sizeof(*out);
 	out->flags = O_CLOEXEC;
 	out->import_id = imp->id;
-	return handle_ioctl(&imp->g2g->handle, KIWI_G2G_IMPORT_DMABUF, out);
+	return handle_ioctl(&imp->g2g->dev.handle, KIWI_G2G_IMPORT_DMABUF, out);
 }
 
 int kiwi_import_destroy(struct kiwi_import *imp)

@@ -17,7 +17,7 @@ int kiwi_pd_alloc(struct kiwi_device *dev, struct kiwi_pd **out)
 
 	if (!pd)
 		return refuse(ENOMEM, "no memory for a PD");
-	rc = handle_ioctl(&dev->handle, KIWI_SNIC_PD_ALLOC, &arg);
+	rc = queue_ioctl(&dev->handle, KIWI_SNIC_PD_ALLOC, &arg);
 	if (rc) {
 		free(pd);
 		return rc;
@@ -55,7 +55,7 @@ int kiwi_mr_reg_mem(struct kiwi_pd *pd, const struct kiwi_mem *mem, uint64_t iov
 
 	if (!mr)
 		return refuse(ENOMEM, "no memory for an MR");
-	rc = handle_ioctl(&pd->dev->handle, KIWI_SNIC_MR_REG, &arg);
+	rc = queue_ioctl(&pd->dev->handle, KIWI_SNIC_MR_REG, &arg);
 	if (rc) {
 		free(mr);
 		return rc;
@@ -100,7 +100,7 @@ int kiwi_mr_query(struct kiwi_mr *mr, struct kiwi_snic_mr_query *out)
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
 	out->mr = mr->id;
-	return handle_ioctl(&mr->pd->dev->handle, KIWI_SNIC_MR_QUERY, out);
+	return queue_ioctl(&mr->pd->dev->handle, KIWI_SNIC_MR_QUERY, out);
 }
 
 int kiwi_mr_dereg(struct kiwi_mr *mr)

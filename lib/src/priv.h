@@ -21,6 +21,7 @@ struct part {
 	unsigned long query_device;
 	unsigned long last_error;
 	unsigned long destroy;
+	unsigned long pd_alloc;	/* the others of queues are as far from it as the SNIC's are */
 	const char *(*ioctl_name)(unsigned int nr);
 };
 
@@ -92,8 +93,9 @@ struct qp {
 	struct ring_memory memory;
 };
 
+/* @dev: its queues; of its info, what a die has of a SNIC's */
 struct kiwi_g2g {
-	struct handle handle;
+	struct kiwi_device dev;
 	struct kiwi_g2g_query_device info;
 };
 
@@ -118,6 +120,8 @@ int handle_list(const struct part *part, struct kiwi_name *names, int max);
 int handle_open(struct handle *h, const struct part *part, const char *name);
 void handle_close(struct handle *h);
 int handle_ioctl(struct handle *h, unsigned long request, void *arg);
+/* An ioctl of queues; all parts that have them number them in one order. @request: the SNIC's */
+int queue_ioctl(struct handle *h, unsigned long request, void *arg);
 /* End the kernel's object @id. */
 int handle_destroy(struct handle *h, uint32_t id);
 /* @event: of any part; all are of one size */
@@ -149,6 +153,10 @@ int ring_memory_alloc(struct ring_memory *memory, struct kiwi_mem *mem, size_t s
 void ring_memory_free(struct ring_memory *memory);
 uint32_t round_up_pow2(uint32_t n);
 unsigned int log2_of(uint32_t pow2);
+
+/* device.c: what queues need, beside the handle */
+void device_begin(struct kiwi_device *dev);
+void device_end(struct kiwi_device *dev);
 
 /* doorbell.c */
 int doorbell_default(struct kiwi_device *dev, struct kiwi_doorbell **db);

@@ -145,7 +145,7 @@ int kiwi_qp_create(struct kiwi_pd *pd, const struct kiwi_qp_config *config,
 	if (rc)
 		goto err_free;
 	pthread_mutex_lock(&dev->qpn_lock);
-	rc = handle_ioctl(&dev->handle, KIWI_SNIC_QP_CREATE, &arg);
+	rc = queue_ioctl(&dev->handle, KIWI_SNIC_QP_CREATE, &arg);
 	if (rc)
 		goto err_unlock;
 
@@ -221,7 +221,7 @@ int kiwi_qp_modify(struct kiwi_qp *qp, const struct kiwi_snic_qp_modify *attr)
 	arg.size = sizeof(arg);
 	arg.flags = 0;
 	arg.qp = qp->id;
-	rc = handle_ioctl(&qp->pd->dev->handle, KIWI_SNIC_QP_MODIFY, &arg);
+	rc = queue_ioctl(&qp->pd->dev->handle, KIWI_SNIC_QP_MODIFY, &arg);
 	if (!rc && (arg.mask & KIWI_QP_ATTR_STATE) && arg.state == KIWI_QPS_RESET) {
 		forget_completions(qp->send_cq, qp->recv_cq, qp->qpn);
 		qp_clear(qp);
@@ -234,5 +234,5 @@ int kiwi_qp_query(struct kiwi_qp *qp, struct kiwi_snic_qp_modify *attr)
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
 	attr->qp = qp->id;
-	return handle_ioctl(&qp->pd->dev->handle, KIWI_SNIC_QP_QUERY, attr);
+	return queue_ioctl(&qp->pd->dev->handle, KIWI_SNIC_QP_QUERY, attr);
 }

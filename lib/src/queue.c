@@ -9,7 +9,7 @@ int kiwi_queue_query(struct kiwi_device *dev, uint32_t id, uint32_t kind,
 	out->size = sizeof(*out);
 	out->id = id;
 	out->kind = kind;
-	return handle_ioctl(&dev->handle, KIWI_SNIC_QUEUE_QUERY, out);
+	return queue_ioctl(&dev->handle, KIWI_SNIC_QUEUE_QUERY, out);
 }
 
 int kiwi_error_page(struct kiwi_device *dev, const struct kiwi_ring_mem *given,
@@ -27,7 +27,7 @@ int kiwi_error_page(struct kiwi_device *dev, const struct kiwi_ring_mem *given,
 		if (rc)
 			return rc;
 	}
-	rc = handle_ioctl(&dev->handle, KIWI_SNIC_ERROR_PAGE, &arg);
+	rc = queue_ioctl(&dev->handle, KIWI_SNIC_ERROR_PAGE, &arg);
 	if (rc) {
 		ring_memory_free(&own);
 		return rc;

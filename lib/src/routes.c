@@ -10,7 +10,7 @@ int kiwi_g2g_stage_routes(struct kiwi_g2g *g2g, const struct kiwi_g2g_routes_sta
 
 	arg.size = sizeof(arg);
 	arg.flags = 0;
-	return handle_ioctl(&g2g->handle, KIWI_G2G_ROUTES_STAGE, &arg);
+	return handle_ioctl(&g2g->dev.handle, KIWI_G2G_ROUTES_STAGE, &arg);
 }
 
 int kiwi_g2g_commit_routes(struct kiwi_g2g *g2g, uint32_t flags, uint32_t *generation)
@@ -20,7 +20,7 @@ int kiwi_g2g_commit_routes(struct kiwi_g2g *g2g, uint32_t flags, uint32_t *gener
 		.flags = flags,
 		.generation = *generation,
 	};
-	int rc = handle_ioctl(&g2g->handle, KIWI_G2G_ROUTES_COMMIT, &arg);
+	int rc = handle_ioctl(&g2g->dev.handle, KIWI_G2G_ROUTES_COMMIT, &arg);
 
 	if (!rc)
 		*generation = arg.generation;
@@ -34,7 +34,7 @@ int kiwi_g2g_query_routes(struct kiwi_g2g *g2g, uint32_t table, uint32_t first,
 	out->size = sizeof(*out);
 	out->table = table;
 	out->first = first;
-	return handle_ioctl(&g2g->handle, KIWI_G2G_ROUTES_QUERY, out);
+	return handle_ioctl(&g2g->dev.handle, KIWI_G2G_ROUTES_QUERY, out);
 }
 
 int kiwi_g2g_wait_routes(struct kiwi_g2g *g2g, uint32_t generation, int timeout_ms)
@@ -50,7 +50,7 @@ int kiwi_g2g_wait_routes(struct kiwi_g2g *g2g, uint32_t generation, int timeout_
 			return rc;
 	} while (patience_left(&patience));
 	return refuse(ETIMEDOUT, "%s: routes are of generation %u, not %u in %d ms",
-		      g2g->handle.name, now.routes, generation, timeout_ms);
+		      g2g->dev.handle.name, now.routes, generation, timeout_ms);
 }
 
 /* Images ------------------------------------------------------------------ */
@@ -60,10 +60,10 @@ int kiwi_g2g_load_image(struct kiwi_g2g *g2g, uint32_t slot, const char *name)
 	struct kiwi_g2g_image_load arg = { .size = sizeof(arg), .slot = slot };
 
 	if (strlen(name) >= sizeof(arg.name))
-		return refuse(EINVAL, "%s: image name of %zu bytes, at most %zu", g2g->handle.name,
+		return refuse(EINVAL, "%s: image name of %zu bytes, at most %zu", g2g->dev.handle.name,
 			      strlen(name), sizeof(arg.name) - 1);
 	strcpy(arg.name, name);
-	return handle_ioctl(&g2g->handle, KIWI_G2G_IMAGE_LOAD, &arg);
+	return handle_ioctl(&g2g->dev.handle, KIWI_G2G_IMAGE_LOAD, &arg);
 }
 
 int kiwi_g2g_write_image(struct kiwi_g2g *g2g, uint32_t slot, const void *data, size_t length)
@@ -76,14 +76,14 @@ int kiwi_g2g_write_image(struct kiwi_g2g *g2g, uint32_t slot, const void *data, 
 	int rc = 0;
 
 	if (!length || length > g2g->info.image_max)
-		return refuse(EINVAL, "%s: image of %zu bytes, 1..%u", g2g->handle.name, length,
+		return refuse(EINVAL, "%s: image of %zu bytes, 1..%u", g2g->dev.handle.name, length,
 			      g2g->info.image_max);
 	for (; !rc && arg.offset < length; arg.offset += arg.len) {
 		arg.len = arg.length - arg.offset;
 		if (arg.len > KIWI_G2G_IMAGE_CHUNK)
 			arg.len = KIWI_G2G_IMAGE_CHUNK;
 		arg.data = (uintptr_t)data + arg.offset;
-		rc = handle_ioctl(&g2g->handle, KIWI_G2G_IMAGE_WRITE, &arg);
+		rc = handle_ioctl(&g2g->dev.handle, KIWI_G2G_IMAGE_WRITE, &arg);
 	}
 	return rc;
 }
@@ -92,7 +92,7 @@ int kiwi_g2g_change_image(struct kiwi_g2g *g2g, uint32_t slot, uint32_t op)
 {
 	struct kiwi_g2g_image_change arg = { .size = sizeof(arg), .slot = slot, .op = op };
 
-	return handle_ioctl(&g2g->handle, KIWI_G2G_IMAGE_CHANGE, &arg);
+	return handle_ioctl(&g2g->dev.handle, KIWI_G2G_IMAGE_CHANGE, &arg);
 }
 
 int kiwi_g2g_query_image(struct kiwi_g2g *g2g, uint32_t slot, struct kiwi_g2g_image_query *out)
@@ -100,5 +100,5 @@ int kiwi_g2g_query_image(struct kiwi_g2g *g2g, uint32_t slot, struct kiwi_g2g_im
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
 	out->slot = slot;
-	return handle_ioctl(&g2g->handle, KIWI_G2G_IMAGE_QUERY, out);
+	return handle_ioctl(&g2g->dev.handle, KIWI_G2G_IMAGE_QUERY, out);
 }

@@ -42,6 +42,14 @@ const char *kiwi_g2g_name(const struct kiwi_g2g *g2g);
 /* The file: for poll(2), or to be handed to another process. */
 int kiwi_g2g_fd(const struct kiwi_g2g *g2g);
 
+/*
+ * The die as a device with queues, for the calls of kiwi/kiwi.h and kiwi/queue.h that make PDs,
+ * MRs, doorbells, CQs and QPs and use them; it ends with @g2g, and is not closed. They fail with
+ * EOPNOTSUPP unless the die has KIWI_G2G_CAP_MSGQ. Those that are about ports, GIDs and preflight
+ * fail with ENOTTY.
+ */
+struct kiwi_device *kiwi_g2g_device(struct kiwi_g2g *g2g);
+
 /* Identity and limits, as they were when the device was opened. */
 const struct kiwi_g2g_query_device *kiwi_g2g_info(const struct kiwi_g2g *g2g);
 

@@ -284,3 +284,39 @@ def image(vm):
     assert attributes(vm, 0, "image1/state", "image0/active") == ["BAD", "1"]
     test(vm, "up")
     test(vm, "pairs")
+
+
+@scenario("g2g.messages", kernel=KERNELS, iommu=["off", "on"],
+          **g2gfabric.host("g2g-pair", g2gfabric.PATIENT))
+def messages(vm):
+    """Queue pairs between two dies, through the library: SEND, WRITE, READ and atomics from memory
+    of one accelerator to that of the other."""
+    idle = load(vm)
+    test(vm, "up")
+    vm.sh("g2g-messages exchange 0 1", timeout=200)
+    assert held(vm) == idle
+    n = audit.g2g_counters(vm, "message_pdus", "messages_dropped", "protocol", "qp_retransmitted",
+                           "qp_rnr_nak_rcvd")
+    assert n.pop("message_pdus") > 400 and not any(n.values()), n
+    for die in audit.parts(vm, "g2g"):
+        system = {k: v for k, v in audit.diag(vm, die).items() if "payload" in k and "system" in k}
+        assert not system, f"{die}: {system} of an accelerator's memory"
+
+
+@scenario("g2g.messages-end", **g2gfabric.host("g2g-pair", g2gfabric.TIMES))
+def messages_end(vm):
+    """A peer dies, or the program, in the middle of messages: the QP is in error after the peer is
+    told of, and neither die holds anything."""
+    idle = load(vm)
+    test(vm, "up")
+    vm.begin("g2g-messages until-dead 0 1", OUT, "ready")
+    vm.qom_set("g2g1", "silent", True)
+    vm.sh("while pidof g2g-messages >/dev/null; do usleep 20000; done; "
+          f"grep writes {OUT} || {{ cat {OUT}; exit 1; }}", timeout=150)
+    vm.qom_set("g2g1", "silent", False)
+    test(vm, "wait")
+    assert held(vm) == idle
+    vm.begin("g2g-messages until-dead 0 1", OUT, "ready")
+    vm.sh("killall -9 g2g-messages; while pidof g2g-messages >/dev/null; do usleep 20000; done")
+    assert held(vm) == idle
+    vm.sh("g2g-messages exchange 0 1", timeout=200)

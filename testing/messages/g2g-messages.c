@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * g2g-messages VERB A B: a queue pair between dies A and B of the machine, in memory of their
+ * accelerators. Both have a session before.
+ *
+ *	exchange	every operation, both ways; engines of the accelerators check what is where
+ *	until-dead	WRITEs from A to B until B is lost; says "ready" first
+ *
+ * The exit status tells whether all went well; if not, the last line printed is what did not.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <kiwi/fabric.h>
+
+#include "xpu.h"
+
+#define LENGTH		0x40000
+#define IOVA		0x7000000000
+#define PATIENCE	60000	/* ms */
+#define ACCESS		(KIWI_ACCESS_LOCAL_WRITE | KIWI_ACCESS_REMOTE_WRITE | \
+			 KIWI_ACCESS_REMOTE_READ | KIWI_ACCESS_REMOTE_ATOMIC)
+
+struct end {
+	struct kiwi_g2g *g2g;
+	struct kiwi_device *dev;
+	struct kiwi_g2g_fabric_query fabric;
+	struct kiwi_mr *mr;
+	struct kiwi_cq *cq;
+	struct kiwi_qp *qp;
+	const volatile struct kiwi_error_page *errors;
+	int xpu, buf, event_fd;
+	uint8_t memory[LENGTH];	/* what the accelerator's is to hold */
+};
+
+static __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+	exit(1);
+}
+
+static void must(int rc)
+{
+	if (rc < 0)
+		fail("%s", kiwi_error());
+}
+
+static void open_end(struct end *e, const char *number)
+{
+	struct kiwi_cq_config cq = { .entries = 64 };
+	struct kiwi_qp_config qp = { .sq_units = 64, .rq_entries = 16, .recv_sge = 1 };
+	struct kiwi_pd *pd;
+	size_t n;
+	int ret;
+
+	must(kiwi_g2g_open(number, &e->g2g));
+	e->dev = kiwi_g2g_device(e->g2g);
+	must(kiwi_g2g_query_fabric(e->g2g, &e->fabric));
+	e->xpu = xpu_open((unsigned int)atoi(number));
+	if (e->xpu < 0)
+		fail("xpu%s: %s", number, strerror(-e->xpu));
+	e->buf = xpu_alloc(e->xpu, LENGTH, 0, 0);
+	if (e->buf < 0)
+		fail("xpu%s: memory: %s", number, strerror(-e->buf));
+	for (n = 0; n < LENGTH; n++)
+		e->memory[n] = (uint8_t)(n * 7 + n / 251 + e->fabric.accel);
+	ret = xpu_write(e->xpu, e->buf, 0, e->memory, LENGTH);
+	if (ret)
+		fail("xpu%s: write: %s", number, strerror(-ret));
+
+	must(kiwi_error_page(e->dev, NULL, &e->errors));	/* what is made later has a word */
+	must(kiwi_pd_alloc(e->dev, &pd));
+	must(kiwi_mr_reg_dmabuf(pd, e->buf, 0, LENGTH, IOVA, ACCESS, &e->mr));
+	e->event_fd = eventfd(0, EFD_CLOEXEC);
+	if (e->event_fd < 0)
+		fail("eventfd: %s", strerror(errno));
+	cq.event_fd = e->event_fd;
+	must(kiwi_cq_create(e->dev, &cq, &e->cq));
+	qp.send_cq = e->cq;
+	must(kiwi_qp_create(pd, &qp, &e->qp));
+}
+
+static void close_end(struct end *e)
+{
+	kiwi_g2g_close(e->g2g);
+	close(e->event_fd);
+	close(e->buf);
+	close(e->xpu);
+}
+
+static void connect_to(struct end *e, const struct end *peer, uint32_t sq_psn, uint32_t rq_psn)
+{
+	const struct kiwi_g2g_query_device *info = kiwi_g2g_info(e->g2g);
+	struct kiwi_connect c = {
+		.dest_qpn = peer->qp->qpn,
+		.sq_psn = sq_psn,
+		.rq_psn = rq_psn,
+		.access = ACCESS & ~(uint32_t)KIWI_ACCESS_LOCAL_WRITE,
+		.port = 1,
+		.mtu = KIWI_MTU_1024,
+		.timeout = 20,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.min_rnr_timer = 12,
+		.max_rd_atomic = info->max_rd_atomic,
+		.max_dest_rd_atomic = info->max_rd_atomic,
+	};
+
+	c.dgid[KIWI_G2G_DGID_ACCEL] = (uint8_t)(peer->fabric.accel >> 8);
+	c.dgid[KIWI_G2G_DGID_ACCEL + 1] = (uint8_t)peer->fabric.accel;
+	must(kiwi_qp_connect(e->qp, &c));
+}
+
+/* The next completion; who waits is woken by the device. */
+static void completion(struct end *e, struct kiwi_wc *wc)
+{
+	struct pollfd p = { .fd = e->event_fd, .events = POLLIN };
+	uint64_t count;
+
+	while (!kiwi_poll_cq(e->cq, wc, 1)) {
+		kiwi_cq_arm(e->cq, 0);
+		if (kiwi_poll_cq(e->cq, wc, 1))
+			return;
+		if (poll(&p, 1, PATIENCE) != 1 || read(e->event_fd, &count, 8) != 8)
+			fail("%s: no completion", kiwi_g2g_name(e->g2g));
+	}
+}
+
+static void done(struct end *e, unsigned int opcode, uint32_t bytes)
+{
+	struct kiwi_wc wc;
+
+	completion(e, &wc);
+	if (wc.status != KIWI_CQE_ST_OK || wc.opcode != opcode || wc.byte_len != bytes)
+		fail("%s: %s of %u bytes: %s, not %s of %u", kiwi_g2g_name(e->g2g),
+		     kiwi_opcode_text(wc.opcode), wc.byte_len, kiwi_status_text(wc.status),
+		     kiwi_opcode_text(opcode), bytes);
+}
+
+static struct kiwi_sg piece(const struct end *e, uint32_t at, uint32_t length)
+{
+	return (struct kiwi_sg) { .addr = IOVA + at, .lkey = e->mr->key, .len = length };
+}
+
+static void post(struct end *e, const struct end *to, struct kiwi_send_wr wr, struct kiwi_sg sg,
+		 uint32_t at)
+{
+	wr.flags |= KIWI_WQE_SIGNALED;
+	wr.sg = &sg;
+	wr.num_sg = 1;
+	if (wr.opcode >= KIWI_WQE_WRITE) {
+		wr.raddr = IOVA + at;
+		wr.rkey = to->mr->key;
+	}
+	if (kiwi_post_send_ring(e->qp, &wr))
+		fail("%s: no room", kiwi_g2g_name(e->g2g));
+}
+
+/* All of both memories, so that a byte too many shows as well as one too few. */
+static void verify(const struct end *e, const char *what)
+{
+	static uint8_t found[LENGTH];
+	size_t n;
+	int ret;
+
+	ret = xpu_read(e->xpu, found, e->buf, 0, LENGTH);
+	if (ret)
+		fail("%s: its memory: %s", kiwi_g2g_name(e->g2g), strerror(-ret));
+	for (n = 0; n < LENGTH && found[n] == e->memory[n]; n++)
+		;
+	if (n < LENGTH)
+		fail("%s after %s: %#x at %#zx, not %#x", kiwi_g2g_name(e->g2g), what, found[n], n,
+		     e->memory[n]);
+}
+
+static void verify_both(const struct end *a, const struct end *b, const char *what)
+{
+	verify(a, what);
+	verify(b, what);
+}
+
+static void send_to(struct end *a, struct end *b, uint32_t from, uint32_t to, uint32_t length)
+{
+	const struct kiwi_sg into = piece(b, to, length + 1);
+	const struct kiwi_recv_wr recv = { .sg = &into, .num_sg = 1 };
+
+	if (kiwi_post_recv_ring(b->qp, &recv))
+		fail("%s: no room for a receive", kiwi_g2g_name(b->g2g));
+	post(a, b, (struct kiwi_send_wr) { .opcode = KIWI_WQE_SEND }, piece(a, from, length), 0);
+	done(a, KIWI_CQE_SEND, 0);
+	done(b, KIWI_CQE_RECV, length);
+	memcpy(b->memory + to, a->memory + from, length);
+}
+
+static void move(struct end *a, struct end *b, uint32_t length)
+{
+	const uint32_t here = 0x101, there = 0x20003;
+
+	post(a, b, (struct kiwi_send_wr) { .opcode = KIWI_WQE_WRITE }, piece(a, here, length), there);
+	done(a, KIWI_CQE_WRITE, 0);
+	memcpy(b->memory + there, a->memory + here, length);
+	verify_both(a, b, "WRITE");
+
+	post(a, b, (struct kiwi_send_wr) { .opcode = KIWI_WQE_READ }, piece(a, there, length), here);
+	done(a, KIWI_CQE_READ, length);
+	memcpy(a->memory + there, b->memory + here, length);
+	verify_both(a, b, "READ");
+
+	send_to(a, b, here + 1, there + 5, length);
+	verify_both(a, b, "SEND");
+}
+
+static void atomic(struct end *a, struct end *b, struct kiwi_send_wr wr)
+{
+	const uint32_t here = 0x40, there = 0x1f8;
+	uint64_t held;
+
+	memcpy(&held, b->memory + there, 8);
+	memcpy(a->memory + here, &held, 8);
+	post(a, b, wr, piece(a, here, 8), there);
+	done(a, wr.opcode == KIWI_WQE_FETCH_ADD ? KIWI_CQE_FETCH_ADD : KIWI_CQE_CMP_SWAP, 8);
+	if (wr.opcode == KIWI_WQE_FETCH_ADD)
+		held += wr.swap_add;
+	else if (held == wr.compare)
+		held = wr.swap_add;
+	memcpy(b->memory + there, &held, 8);
+	verify_both(a, b, "an atomic");
+}
+
+static void atomics(struct end *a, struct end *b)
+{
+	struct kiwi_send_wr wr = { .opcode = KIWI_WQE_CMP_SWAP, .swap_add = 0x1122334455667788 };
+
+	memcpy(&wr.compare, b->memory + 0x1f8, 8);
+	atomic(a, b, wr);
+	wr.swap_add = 1;	/* no longer what is there */
+	atomic(a, b, wr);
+	atomic(a, b, (struct kiwi_send_wr) { .opcode = KIWI_WQE_FETCH_ADD, .swap_add = 3 });
+}
+
+static void exchange(struct end *a, struct end *b)
+{
+	static const uint32_t sizes[] = { 1, 1024, 100003 };
+	size_t n;
+
+	for (n = 0; n < sizeof(sizes) / sizeof(sizes[0]); n++) {
+		move(a, b, sizes[n]);
+		move(b, a, sizes[n]);
+	}
+	atomics(a, b);
+	atomics(b, a);
+}
+
+/* An event of the QP comes after that of the peer. */
+static void expect_events(struct end *e)
+{
+	struct kiwi_file_event event;
+	bool peer = false;
+
+	do {
+		int rc = kiwi_g2g_next_event(e->g2g, &event, PATIENCE);
+
+		must(rc);
+		if (!rc)
+			fail("no event of the QP");
+		if (event.type == KIWI_G2G_EVENT_PEER)
+			peer = true;
+	} while (event.type != KIWI_EVENT_QP_ERROR);
+	if (!peer || event.id != e->qp->id || event.code != KIWI_CQE_ST_RETRY_EXC_ERR)
+		fail("event of QP %u with code %u, %s that of the peer", event.id, event.code,
+		     peer ? "after" : "without");
+}
+
+static void until_dead(struct end *a, struct end *b)
+{
+	struct kiwi_snic_queue_query q;
+	unsigned int writes = 0;
+	struct kiwi_wc wc;
+	uint32_t word;
+
+	must(kiwi_queue_query(a->dev, a->qp->id, KIWI_QUEUE_SQ, &q));
+	printf("ready\n");
+	fflush(stdout);
+	for (;; writes++) {
+		post(a, b, (struct kiwi_send_wr) { .opcode = KIWI_WQE_WRITE }, piece(a, 0, 8192), 0);
+		completion(a, &wc);
+		if (wc.status != KIWI_CQE_ST_OK)
+			break;
+	}
+	if (wc.status != KIWI_CQE_ST_RETRY_EXC_ERR)
+		fail("the last WRITE: %s", kiwi_status_text(wc.status));
+	expect_events(a);
+	word = *(const volatile uint32_t *)((const volatile char *)a->errors + q.error_offset);
+	if (word != (KIWI_EVENT_QP_ERROR << 16 | KIWI_CQE_ST_RETRY_EXC_ERR))
+		fail("the word of the QP is %#x", word);
+	printf("%u writes\n", writes);
+}
+
+int main(int argc, char **argv)
+{
+	static struct end a, b;
+
+	if (argc != 4)
+		fail("g2g-messages exchange|until-dead A B");
+	open_end(&a, argv[2]);
+	open_end(&b, argv[3]);
+	connect_to(&a, &b, 100, 200);
+	connect_to(&b, &a, 200, 100);
+	if (!strcmp(argv[1], "exchange"))
+		exchange(&a, &b);
+	else if (!strcmp(argv[1], "until-dead"))
+		until_dead(&a, &b);
+	else
+		fail("no verb %s", argv[1]);
+	close_end(&a);
+	close_end(&b);
+	return 0;
+}

@@ -19,8 +19,8 @@
 #include "core.h"
 #include "mem.h"
 
-/* What is moved may stay out of reach for a while; 10 ms, doubled with each try, in all 5 s. */
-#define KIWI_FW_REMAP_TRIES	9
+/* What is moved may stay out of reach for so long; the time between tries doubles. */
+#define KIWI_FW_REMAP_WITHIN	(5 * HZ)
 #define KIWI_FW_REMAP_DELAY_MS	10
 /* The worker waits for the content below the reservation lock, so others wait for the worker. */
 #define KIWI_FW_REMAP_FENCES	HZ
@@ -36,6 +36,7 @@
  * @ops: callbacks
  * @arg: for them
  * @remap: maps anew after a move
+ * @until: the last try to map anew, in jiffies
  * @tries: that failed since the last move
  * @writable: the device may write
  * @mapping: what is told of a move is our own pin's or mapping's doing
@@ -52,6 +53,7 @@ struct kiwi_fw_dmabuf {
 	const struct kiwi_fw_dmabuf_ops *ops;
 	void *arg;
 	struct delayed_work remap;
+	unsigned long until;
 	unsigned int tries;
 	bool writable;
 	bool mapping;
@@ -103,10 +105,12 @@ static void kiwi_fw_dmabuf_unmap(struct kiwi_fw_dmabuf *buf)
  */
 static int kiwi_fw_dmabuf_wait(struct kiwi_fw_dmabuf *buf, bool worker)
 {
-	long left = dma_resv_wait_timeout(buf->attach->dmabuf->resv, DMA_RESV_USAGE_KERNEL,
-					  !worker,
-					  worker ? KIWI_FW_REMAP_FENCES : MAX_SCHEDULE_TIMEOUT);
+	long left = MAX_SCHEDULE_TIMEOUT;
 
+	if (worker)
+		left = clamp_t(long, buf->until - jiffies, 1, KIWI_FW_REMAP_FENCES);
+	left = dma_resv_wait_timeout(buf->attach->dmabuf->resv, DMA_RESV_USAGE_KERNEL, !worker,
+				     left);
 	if (left < 0)
 		return left;
 	return left ? 0 : -ETIMEDOUT;
@@ -191,6 +195,7 @@ static void kiwi_fw_dmabuf_invalidate(struct dma_buf_attachment *attach)
 	buf->attach = attach;
 	/* Where it could not be mapped before, it is somewhere else now. */
 	buf->tries = 0;
+	buf->until = jiffies + KIWI_FW_REMAP_WITHIN;
 	mod_delayed_work(buf->fw->wq, &buf->remap, 0);
 }
 
@@ -232,15 +237,18 @@ static void kiwi_fw_dmabuf_remap(struct work_struct *work)
 	struct kiwi_fw_dmabuf *buf = container_of(to_delayed_work(work), struct kiwi_fw_dmabuf,
 						  remap);
 	struct dma_resv *resv = buf->attach->dmabuf->resv;
+	long left;
 
 	dma_resv_lock(resv, NULL);
 	if (buf->ended || buf->sgt || !kiwi_fw_dmabuf_bring_back(buf)) {
 		dma_resv_unlock(resv);
 		return;
 	}
-	if (!buf->gone && ++buf->tries < KIWI_FW_REMAP_TRIES)
+	left = buf->until - jiffies;
+	if (!buf->gone && left > 0)
 		queue_delayed_work(buf->fw->wq, &buf->remap,
-				   msecs_to_jiffies(KIWI_FW_REMAP_DELAY_MS << buf->tries));
+				   min_t(long, left, msecs_to_jiffies(KIWI_FW_REMAP_DELAY_MS <<
+								      ++buf->tries)));
 	else
 		kiwi_fw_dmabuf_revoke(buf);
 	dma_resv_unlock(resv);

@@ -12,7 +12,7 @@ SUITES = {
         "kiwi_fw_admin": 27,
         "kiwi_fw_admin_faults": 24,
         "kiwi_fw_db": 13,
-        "kiwi_fw_dmabuf": 11,
+        "kiwi_fw_dmabuf": 12,
         "kiwi_fw_eq": 27,
         "kiwi_fw_eq_start": 6,
         "kiwi_fw_events": 8,

@@ -56,25 +56,25 @@ static void admin_empty_payloads(struct kunit *test)
 static void admin_input_of_32_is_inline(struct kunit *test)
 {
 	echoes(test, KIWI_AQ_INLINE, 8);
-	KUNIT_EXPECT_EQ(test, fake_last_cmd(test->priv)->entry.in_addr, 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(fake_last_cmd(test->priv)->entry.in_addr), 0);
 }
 
 static void admin_input_of_33_is_indirect(struct kunit *test)
 {
 	echoes(test, KIWI_AQ_INLINE + 1, 8);
-	KUNIT_EXPECT_NE(test, fake_last_cmd(test->priv)->entry.in_addr, 0);
+	KUNIT_EXPECT_NE(test, le64_to_cpu(fake_last_cmd(test->priv)->entry.in_addr), 0);
 }
 
 static void admin_reply_of_32_is_inline(struct kunit *test)
 {
 	echoes(test, 8, KIWI_AQ_INLINE);
-	KUNIT_EXPECT_EQ(test, fake_last_cmd(test->priv)->entry.out_addr, 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(fake_last_cmd(test->priv)->entry.out_addr), 0);
 }
 
 static void admin_reply_of_33_is_indirect(struct kunit *test)
 {
 	echoes(test, 8, KIWI_AQ_INLINE + 1);
-	KUNIT_EXPECT_NE(test, fake_last_cmd(test->priv)->entry.out_addr, 0);
+	KUNIT_EXPECT_NE(test, le64_to_cpu(fake_last_cmd(test->priv)->entry.out_addr), 0);
 }
 
 static void admin_largest_payloads(struct kunit *test)
@@ -185,8 +185,8 @@ static void admin_ids_in_flight_differ(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, FAKE_UNTIL(READ_ONCE(f->nr_cmds) == first + size));
 	for (n = 0; n < size; n++) {
 		for (m = 0; m < n; m++)
-			KUNIT_EXPECT_NE(test, fake_cmd(f, first + n)->entry.cmd_id,
-					fake_cmd(f, first + m)->entry.cmd_id);
+			KUNIT_EXPECT_NE(test, le16_to_cpu(fake_cmd(f, first + n)->entry.cmd_id),
+					le16_to_cpu(fake_cmd(f, first + m)->entry.cmd_id));
 	}
 	for (n = 0; n < size; n++)
 		fake_complete(f, fake_cmd(f, first + n));
@@ -198,12 +198,12 @@ static void admin_ids_in_flight_differ(struct kunit *test)
 static void admin_id_changes_with_each_use(struct kunit *test)
 {
 	struct fake *f = test->priv;
-	__le16 before;
+	u16 before;
 
 	KUNIT_ASSERT_EQ(test, fake_ping(f), 0);
-	before = fake_last_cmd(f)->entry.cmd_id;
+	before = le16_to_cpu(fake_last_cmd(f)->entry.cmd_id);
 	KUNIT_ASSERT_EQ(test, fake_ping(f), 0);
-	KUNIT_EXPECT_NE(test, before, fake_last_cmd(f)->entry.cmd_id);
+	KUNIT_EXPECT_NE(test, before, le16_to_cpu(fake_last_cmd(f)->entry.cmd_id));
 }
 
 static void admin_waits_for_a_slot(struct kunit *test)

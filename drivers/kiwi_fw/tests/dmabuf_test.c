@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* DMA-bufs that move, fail to come back, or are taken away; their exporter is the test. */
 #include <linux/dma-buf.h>
+#include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
@@ -320,6 +321,40 @@ static void dmabuf_does_not_come_back(struct kunit *test)
 	end(b);
 }
 
+static const char *copy_name(struct dma_fence *fence)
+{
+	return "copy";
+}
+
+static const struct dma_fence_ops copy_ops = {
+	.get_driver_name = copy_name,
+	.get_timeline_name = copy_name,
+};
+
+/* What is copied to the new place for ever has not come back, as the uapi says: within 5 s. */
+static void dmabuf_content_does_not_arrive(struct kunit *test)
+{
+	struct buffer *b = buffer(test, &movable);
+	struct dma_fence *copy = kzalloc(sizeof(*copy), GFP_KERNEL);
+	unsigned long begin = jiffies;
+	static DEFINE_SPINLOCK(lock);
+
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	dma_fence_init(copy, &copy_ops, &lock, dma_fence_context_alloc(1), 1);
+	dma_resv_lock(b->dmabuf->resv, NULL);
+	KUNIT_EXPECT_EQ(test, dma_resv_reserve_fences(b->dmabuf->resv, 1), 0);
+	dma_resv_add_fence(b->dmabuf->resv, copy, DMA_RESV_USAGE_KERNEL);
+	dma_resv_unlock(b->dmabuf->resv);
+	move(b, SZ_16M);
+	FAKE_EXPECT_SOON(test, READ_ONCE(b->revoked));
+	KUNIT_EXPECT_LE(test, jiffies_to_msecs(jiffies - begin), 6000);
+	KUNIT_EXPECT_GE(test, jiffies_to_msecs(jiffies - begin), 4000);
+	KUNIT_EXPECT_EQ(test, b->resumed, 0);
+	dma_fence_signal(copy);
+	dma_fence_put(copy);
+	end(b);
+}
+
 /* Each move begins the tries anew. */
 static void dmabuf_moves_on_before_it_came_back(struct kunit *test)
 {
@@ -421,6 +456,7 @@ static struct kunit_case dmabuf_cases[] = {
 	KUNIT_CASE(dmabuf_cannot_be_resumed_at_once),
 	KUNIT_CASE(dmabuf_is_gone),
 	KUNIT_CASE(dmabuf_does_not_come_back),
+	KUNIT_CASE_SLOW(dmabuf_content_does_not_arrive),
 	KUNIT_CASE(dmabuf_moves_on_before_it_came_back),
 	KUNIT_CASE(dmabuf_ends_on_the_move),
 	KUNIT_CASE(dmabuf_locked_is_mapped),

@@ -171,7 +171,7 @@ static void identify_unknown_capabilities_are_left_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le16_to_cpu(fake_cmd(f, 0)->entry.opcode), KIWI_OP_SET_HOST_CAPS);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(in->caps), id->caps);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(in->abi), KIWI_ABI_MAJOR << 16 | KIWI_ABI_MINOR);
-	KUNIT_EXPECT_EQ(test, in->rsvd, 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(in->rsvd), 0);
 }
 
 static void identify_absent_capabilities_are_not_asked_for(struct kunit *test)
@@ -181,7 +181,7 @@ static void identify_absent_capabilities_are_not_asked_for(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, kiwi_fw_start(&f->fw), 0);
 	KUNIT_EXPECT_EQ(test, kiwi_fw_identity(&f->fw)->caps, 0);
-	KUNIT_EXPECT_EQ(test, in->caps, 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(in->caps), 0);
 }
 
 static void identify_dma_mask(struct kunit *test)

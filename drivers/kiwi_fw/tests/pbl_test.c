@@ -490,7 +490,7 @@ static void pbl_wire_inline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(pbl.wire.offset), 0x10);
 	for (n = 0; n < 3; n++)
 		KUNIT_EXPECT_EQ(test, le64_to_cpu(pbl.wire.addr[n]), (2 * n + 1) << 12);
-	KUNIT_EXPECT_EQ(test, pbl.wire.addr[3], 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(pbl.wire.addr[3]), 0);
 	KUNIT_EXPECT_EQ(test, pbl.nr_tables, 0);
 	kiwi_fw_pbl_release(&f->fw, &pbl);
 }
@@ -507,9 +507,9 @@ static void pbl_wire_one_table(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pbl.wire.table_shift, 12);
 	KUNIT_EXPECT_EQ(test, pbl.nr_tables, 1);
 	expect_entries(test, mem, le64_to_cpu(pbl.wire.addr[0]), 0, 512);
-	KUNIT_EXPECT_EQ(test, pbl.wire.addr[1], 0);
-	KUNIT_EXPECT_EQ(test, pbl.wire.addr[2], 0);
-	KUNIT_EXPECT_EQ(test, pbl.wire.addr[3], 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(pbl.wire.addr[1]), 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(pbl.wire.addr[2]), 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(pbl.wire.addr[3]), 0);
 	kiwi_fw_pbl_release(&f->fw, &pbl);
 }
 
@@ -529,7 +529,7 @@ static void pbl_wire_directory(struct kunit *test)
 	expect_entries(test, mem, le64_to_cpu(directory[0]), 0, 512);
 	expect_entries(test, mem, le64_to_cpu(directory[1]), 512, 512);
 	expect_entries(test, mem, le64_to_cpu(directory[2]), 1024, 3);
-	KUNIT_EXPECT_EQ(test, directory[3], 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(directory[3]), 0);
 	kiwi_fw_pbl_release(&f->fw, &pbl);
 }
 

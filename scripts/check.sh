@@ -10,7 +10,7 @@
 . "$(dirname "$0")/check/text.sh"
 cd "$top"
 
-gates=(modules-6.12 modules-6.1 sparse coccinelle clang checkpatch kernel-doc
+gates=(modules-6.12 modules-6.1 sparse sparse-tests coccinelle clang checkpatch kernel-doc
 	models qemu-style headers holes abi manuals shell spelling tree)
 
 found() { # TEXT: fail if there is any

@@ -13,6 +13,8 @@ modules() { # KERNEL [MAKE ARGUMENT...]: builds them; fails on any warning
 gate_modules-6.12() { modules debian-6.12; }
 gate_modules-6.1() { modules debian-6.1; }
 gate_sparse() { modules debian-6.12 C=2; }
+# The suites too, which no other kernel builds.
+gate_sparse-tests() { modules test-6.12 C=2; }
 
 # The kernel's own semantic patches, those that fit a driver.
 semantic_patches='

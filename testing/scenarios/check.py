@@ -15,7 +15,7 @@ import subprocess
 from machine import BUILD, TOP
 from scenario import hosttest
 
-GATES = ("modules-6.12", "modules-6.1", "sparse", "coccinelle", "clang", "checkpatch",
+GATES = ("modules-6.12", "modules-6.1", "sparse", "sparse-tests", "coccinelle", "clang", "checkpatch",
          "kernel-doc", "models", "qemu-style", "headers", "holes", "abi", "manuals",
          "shell", "spelling", "tree")
 
@@ -24,7 +24,7 @@ INCREMENTAL = ("modules-6.12", "models")
 
 # What gates run, and what nearly every source includes.
 SKELETON = (".gitignore", "Kbuild", "Makefile", "firmware-abi", "include", "lib/libkiwi.map",
-            "lib/programs.mk", "qemu/Makefile", "qemu/load.c", "scripts", "testing/check/abi-v1")
+            "lib/programs.mk", "qemu/Makefile", "qemu/load.c", "scripts", "testing/check/abi-v1", "testing/kernel")
 
 
 def check(gate, tree=TOP):

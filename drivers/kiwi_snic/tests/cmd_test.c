@@ -187,7 +187,7 @@ static void cmd_port(struct kunit *test)
 	struct ksnic_port_info info;
 
 	KUNIT_ASSERT_EQ(test, ksnic_cmd_query_port(&x->fw, 2, &info, &x->err), 0);
-	KUNIT_EXPECT_EQ(test, *(__le32 *)fake_fw_last(&x->fw)->in, cpu_to_le32(2));
+	KUNIT_EXPECT_EQ(test, le32_to_cpup((__le32 *)fake_fw_last(&x->fw)->in), 2);
 	KUNIT_EXPECT_EQ(test, info.mbps, 400000);
 	KUNIT_EXPECT_EQ(test, info.state, KIWI_PORT_ACTIVE);
 	KUNIT_EXPECT_EQ(test, info.enabled, 1);
@@ -278,7 +278,7 @@ static void cmd_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(in->port), 2);
 	KUNIT_EXPECT_EQ(test, in->index, 3);
 	KUNIT_EXPECT_EQ(test, in->type, KIWI_GID_ROCE_V2);
-	KUNIT_EXPECT_EQ(test, in->rsvd, 0);
+	KUNIT_EXPECT_EQ(test, le16_to_cpu(in->rsvd), 0);
 	KUNIT_EXPECT_MEMEQ(test, in->gid, gid, sizeof(gid));
 }
 

@@ -72,7 +72,7 @@ static void obj_destroy(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, id), 0);
 	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_DEALLOC_PD);
-	KUNIT_EXPECT_EQ(test, *(__le32 *)fake_fw_last(&x->fw)->in, cpu_to_le32(pdn));
+	KUNIT_EXPECT_EQ(test, le32_to_cpup((__le32 *)fake_fw_last(&x->fw)->in), pdn);
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 0);
 	KUNIT_EXPECT_EQ(test, fixture_destroy(x, id), -ENOENT);
 }
@@ -520,7 +520,7 @@ static void revoke_region(struct kunit *test)
 
 	fixture_revoke(mr->mem);
 	KUNIT_EXPECT_EQ(test, fake_fw_last(&x->fw)->opcode, KIWI_SNIC_OP_DEREG_MR);
-	KUNIT_EXPECT_EQ(test, *(__le32 *)fake_fw_last(&x->fw)->in, cpu_to_le32(key));
+	KUNIT_EXPECT_EQ(test, le32_to_cpup((__le32 *)fake_fw_last(&x->fw)->in), key);
 	KUNIT_EXPECT_FALSE(test, mr->obj.live);
 	KUNIT_EXPECT_TRUE(test, mr->obj.revoked);
 	KUNIT_ASSERT_EQ(test, fixture_events(x), 1);

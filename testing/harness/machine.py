@@ -26,6 +26,7 @@ TOPOLOGIES = {
     "g2g-mesh": accelerators(4),
     "g2g-spine": accelerators(8) + (("g2g8",), ("g2g9",)),
     "g2g-switch": accelerators(8),
+    "g2g-snic": (("snic0", "g2g0", "xpu0"), ("snic1", "g2g1", "xpu1")),
 }
 PORTS = 2       # of a SNIC; port n of each is on wire n
 TYPES = {"snic": "kiwi-snic", "xpu": "xpu", "g2g": "kiwi-g2g"}
@@ -39,6 +40,7 @@ def full_mesh(count):
 # Wires between ports (die, port) of G2G dies; an Ethernet switch joins more than two.
 WIRES = {
     "g2g-pair": full_mesh(2),
+    "g2g-snic": full_mesh(2),
     "g2g-mesh": full_mesh(4),
     "g2g-spine": tuple(((leaf, spine), (8 + spine, leaf))
                        for spine in range(2) for leaf in range(8)),

@@ -320,3 +320,39 @@ def messages_end(vm):
     vm.sh("killall -9 g2g-messages; while pidof g2g-messages >/dev/null; do usleep 20000; done")
     assert held(vm) == idle
     vm.sh("g2g-messages exchange 0 1", timeout=200)
+
+
+def meet(vm, verb):
+    """SNICs and dies in one machine: runs window-test; its counters before and after."""
+    idle = load(vm)
+    vm.sh("insmod /modules/kiwi_snic.ko", timeout=120)
+    snics = [audit.live(vm, d) for d in audit.parts(vm, "snic")]
+    test(vm, "up")
+    out = vm.sh(f"window-test {verb}", timeout=200)
+    assert held(vm) == idle
+    assert [audit.live(vm, d) for d in audit.parts(vm, "snic")] == snics
+    return out
+
+
+@scenario("g2g.snic", kernel=KERNELS, iommu=["off", "on"],
+          **g2gfabric.host("g2g-snic", g2gfabric.PATIENT))
+def snic(vm):
+    """A window of a die is a region of a SNIC, and a region of a SNIC is exported by a die."""
+    out = meet(vm, "exchange")
+    way = "p2p-switch" if vm.machine.iommu == "off" else "p2p-root"
+    assert out.splitlines() == [f"snic0 path={way}", f"snic1 path={way}"], out
+    n = audit.g2g_counters(vm, "load_bytes", "store_bytes", "served_read_bytes",
+                           "served_write_bytes", "poisoned", "stores_dropped", "protocol")
+    assert not n["poisoned"] + n["stores_dropped"] + n["protocol"], n
+    assert n["served_read_bytes"] == n["load_bytes"] > 40000, n
+    assert n["served_write_bytes"] == n["store_bytes"] > 40000, n
+    for device in audit.parts(vm, "snic") + audit.parts(vm, "g2g"):
+        system = {k: v for k, v in audit.diag(vm, device).items()
+                  if "payload" in k and "system" in k}
+        assert not system, f"{device}: {system} of an accelerator's memory"
+
+
+@scenario("g2g.snic-revoked", **g2gfabric.host("g2g-snic", g2gfabric.TIMES))
+def snic_revoked(vm):
+    """The export behind a SNIC's region is revoked: the region dies with it."""
+    meet(vm, "revoke")

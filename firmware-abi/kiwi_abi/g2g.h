@@ -353,7 +353,7 @@ struct kiwi_g2g_counters {
 	__le64 refused_bind;	/* handle, grant or rights */
 	__le64 shootdowns;	/* sent */
 	__le64 isolations;	/* for whatever reason */
-	__le64 peers_lost;
+	__le64 peers_lost;	/* sessions that ended, if as asked for, too */
 	__le64 mail_sent;
 	__le64 mail_received;
 	__le64 protocol;	/* PDUs in sequence that broke this text */

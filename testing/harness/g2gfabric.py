@@ -25,8 +25,9 @@ PATIENT = {"link-ms": 8000, "peer-ms": 8000, "load-us": 10000000, "pause-ms": 40
 FIRMWARE = "/usr/lib/firmware/kiwi/g2g"     # /lib is a link
 
 
-def image(personality, version=1, size=512, flags=0, **change):
+def image(personality, version=1, size=512, **change):
     """A personality image; keywords change fields before the hash is made."""
+    flags = 0 if personality == abi.KIWI_G2G_SUE else abi.KIWI_G2G_IMAGE_PROVISIONAL
     head = dict(magic=abi.KIWI_G2G_IMAGE_MAGIC, size=128, id=personality, version=version,
                 flags=flags, length=size, semantics=3, header_kind=PERSONALITIES.get(personality, 0),
                 id_bits=10, addr_bits=40, mtu=4096, vcs=4, reliability=3, flow=7, atomics=0xe)

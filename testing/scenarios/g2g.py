@@ -94,7 +94,8 @@ def all_pairs(vm):
         test(vm, f"image {name}")
         for die in range(len(idle)):
             slot = attributes(vm, die, "fabric/image")[0]
-            assert attributes(vm, die, f"image{slot}/id") == [str(number)]
+            assert attributes(vm, die, f"image{slot}/id", f"image{slot}/provisional") == \
+                [str(number), str(int(name != "SUE"))]
         rows = json.loads(test(vm, "pairs", timeout=300))
         assert {(r["from"], r["to"]) for r in rows} == pairs, rows
         assert held(vm) == idle

@@ -67,8 +67,8 @@ def check_shown(vm):
         assert [(p["state"], p["neighbour"]) for p in ports[:3]] == \
             [("UP", n) for n in others(die)], ports
         assert {p["state"] for p in ports[3:]} == {"DOWN"}, ports
-        assert [(p["accel"], p["state"]) for p in shown(vm, f"peers g2g{die}")] == \
-            [(n, "ESTABLISHED") for n in others(die)]
+        assert [(p["accel"], p["state"], p["serial"]) for p in shown(vm, f"peers g2g{die}")] == \
+            [(n, "ESTABLISHED", f"{0x4b57000000000101 + n:016x}") for n in others(die)]
         routes = shown(vm, f"routes show g2g{die}")
         assert routes == {"generation": 1, "routes": [
             {"accel": n, "layer": 0, "ports": [port]} for port, n in enumerate(others(die))]}

@@ -89,7 +89,7 @@ int cmd_g2g_ports(int argc, char **argv)
 		json_open(NULL, '[');
 	else
 		printf("%-5s %-9s %-15s %-9s %-6s %-5s %-5s %-8s %s\n", "PORT", "STATE", "REASON",
-		       "USE", "FLOW", "LANES", "MTU", "MB/S", "NEIGHBOUR");
+		       "USE", "FLOW", "LANES", "MTU", "MBIT/S", "NEIGHBOUR");
 	for (port = 0; port < kiwi_g2g_info(g2g)->ports && !rc; port++) {
 		rc = kiwi_g2g_query_port(g2g, port, &p);
 		if (!rc)
@@ -104,11 +104,15 @@ int cmd_g2g_ports(int argc, char **argv)
 
 static void print_peer(unsigned int accel, const struct kiwi_g2g_peer_query *p)
 {
+	char serial[17];
+
+	snprintf(serial, sizeof(serial), "%016" PRIx64, (uint64_t)p->serial);
 	if (as_json) {
 		json_open(NULL, '{');
 		json_number("accel", accel);
 		json_string("state", kiwi_g2g_peer_state_text(p->state));
 		json_string("reason", kiwi_g2g_reason_text(p->reason));
+		json_string("serial", serial);
 		json_number("generation", p->generation);
 		json_number("epoch", p->epoch);
 		json_number("partition", p->partition);
@@ -119,9 +123,9 @@ static void print_peer(unsigned int accel, const struct kiwi_g2g_peer_query *p)
 		json_close('}');
 		return;
 	}
-	printf("%-5u %-12s %-13s %-10u %016" PRIx64 " %-6u %-9u %-8u %u\n", accel,
+	printf("%-5u %-12s %-13s %-10u %s %-6u %-9u %-8u %u\n", accel,
 	       kiwi_g2g_peer_state_text(p->state), kiwi_g2g_reason_text(p->reason), p->generation,
-	       (uint64_t)p->serial, p->epoch, p->partition, p->bindings, p->imports);
+	       serial, p->epoch, p->partition, p->bindings, p->imports);
 }
 
 int cmd_g2g_peers(int argc, char **argv)

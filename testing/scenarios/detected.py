@@ -10,6 +10,7 @@ KERNEL = "test-6.12"
 # By file. None with native PCIe hotplug: unplugging makes lockdep complain of the kernel's own
 # pciehp.
 AGAIN = {
+    "g2g": ["g2g.ends", "g2g.messages", "g2g.snic"],
     "hostile": ["hostile.start"],
     "ioctl": ["ioctl.all", "ioctl.destroy-refused", "ioctl.revoke-refused", "ioctl.dead",
               "ioctl.sysfs"],
@@ -19,6 +20,8 @@ AGAIN = {
     "xpu": ["xpu.selftest"],
 }
 IN_A_SOAK = {
+    "g2g": ["g2g.grants", "g2g.image", "g2g.kill", "g2g.mesh", "g2g.messages-end", "g2g.revoke",
+            "g2g.silence"],
     "gpu": ["gpu.all", "gpu.late"],
     "hostile": ["hostile.replies"],
     "ioctl": ["ioctl.bad-replies", "ioctl.aer"],

@@ -11,8 +11,9 @@
  * (held by who revokes or moves memory); locks of objects, of several kinds in the order of kinds
  * that the part states; the spinlocks kiwi_part.event_lock and kiwi_part.files_lock, which do not
  * nest in each other; below them that of a file's events and those that kiwi_part_ops.told
- * and file_down take. Memory is neither taken nor given back, and user memory not touched, with
- * the lock of an object held.
+ * and file_down take. With the lock of an object held user memory is not touched, pinned or given
+ * back, and no DMA-buf mapped; the kernel's own memory may be allocated, as what frees memory
+ * does not wait for reservation locks (dma_resv_lockdep()).
  */
 #ifndef KIWI_PART_H
 #define KIWI_PART_H

@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 
 #include <kiwi/fabric.h>
 
-#include "xpu.h"
+#include "common.h"
 
 #define LENGTH		0x40000
 #define IOVA		0x7000000000
@@ -40,45 +39,21 @@ struct end {
 	uint8_t memory[LENGTH];	/* what the accelerator's is to hold */
 };
 
-static __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	exit(1);
-}
-
-static void must(int rc)
-{
-	if (rc < 0)
-		fail("%s", kiwi_error());
-}
-
 static void open_end(struct end *e, const char *number)
 {
 	struct kiwi_cq_config cq = { .entries = 64 };
 	struct kiwi_qp_config qp = { .sq_units = 64, .rq_entries = 16, .recv_sge = 1 };
 	struct kiwi_pd *pd;
 	size_t n;
-	int ret;
 
 	must(kiwi_g2g_open(number, &e->g2g));
 	e->dev = kiwi_g2g_device(e->g2g);
 	must(kiwi_g2g_query_fabric(e->g2g, &e->fabric));
-	e->xpu = xpu_open((unsigned int)atoi(number));
-	if (e->xpu < 0)
-		fail("xpu%s: %s", number, strerror(-e->xpu));
-	e->buf = xpu_alloc(e->xpu, LENGTH, 0, 0);
-	if (e->buf < 0)
-		fail("xpu%s: memory: %s", number, strerror(-e->buf));
+	e->xpu = memory_xpu((unsigned int)atoi(number));
+	e->buf = memory_alloc(e->xpu, LENGTH);
 	for (n = 0; n < LENGTH; n++)
 		e->memory[n] = (uint8_t)(n * 7 + n / 251 + e->fabric.accel);
-	ret = xpu_write(e->xpu, e->buf, 0, e->memory, LENGTH);
-	if (ret)
-		fail("xpu%s: write: %s", number, strerror(-ret));
+	memory_set(e->xpu, e->buf, e->memory, LENGTH);
 
 	must(kiwi_error_page(e->dev, NULL, &e->errors));	/* what is made later has a word */
 	must(kiwi_pd_alloc(e->dev, &pd));
@@ -168,21 +143,9 @@ static void post(struct end *e, const struct end *to, struct kiwi_send_wr wr, st
 		fail("%s: no room", kiwi_g2g_name(e->g2g));
 }
 
-/* All of both memories, so that a byte too many shows as well as one too few. */
 static void verify(const struct end *e, const char *what)
 {
-	static uint8_t found[LENGTH];
-	size_t n;
-	int ret;
-
-	ret = xpu_read(e->xpu, found, e->buf, 0, LENGTH);
-	if (ret)
-		fail("%s: its memory: %s", kiwi_g2g_name(e->g2g), strerror(-ret));
-	for (n = 0; n < LENGTH && found[n] == e->memory[n]; n++)
-		;
-	if (n < LENGTH)
-		fail("%s after %s: %#x at %#zx, not %#x", kiwi_g2g_name(e->g2g), what, found[n], n,
-		     e->memory[n]);
+	memory_verify(e->xpu, e->buf, e->memory, LENGTH, what);
 }
 
 static void verify_both(const struct end *a, const struct end *b, const char *what)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/sizes.h>
 #include <linux/string.h>
 
 #include <kiwi_abi/queues.h>
@@ -290,6 +291,27 @@ bool fake_queues_reaches(const struct kiwi_fw *fw, u64 addr)
 	}
 	return false;
 }
+
+/* Of a device with one port; no two numbers alike. */
+const struct kiwi_snic_caps fake_queues_caps = {
+	.max_pd = cpu_to_le32(16),
+	.max_mr = cpu_to_le32(17),
+	.max_cq = cpu_to_le32(18),
+	.max_qp = cpu_to_le32(19),
+	.max_mr_size = cpu_to_le64(SZ_64M),
+	.max_mr_pages = cpu_to_le32(1000),
+	.max_inline = cpu_to_le32(200),
+	.page_shift_max = 30,
+	.pbl_table_shift_max = 20,
+	.ports = 1,
+	.gids = 1,
+	.sq_log2_max = 12,
+	.rq_log2_max = 11,
+	.cq_log2_max = 10,
+	.max_sge = 9,
+	.max_rd_atomic = 8,
+	.max_msg_size = cpu_to_le32(SZ_1G),
+};
 
 /**
  * fake_queues_init() - a device with queues

@@ -59,6 +59,8 @@ struct fake_queues {
 	int comp_error;
 };
 
+extern const struct kiwi_snic_caps fake_queues_caps;
+
 void fake_queues_init(struct kiwi_fw *fw, struct fake_queues *queues);
 u16 fake_queues_execute(struct kiwi_fw *fw, u16 opcode, const void *in, void *out);
 void fake_queues_forget(struct kiwi_fw *fw);

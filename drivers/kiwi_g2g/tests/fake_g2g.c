@@ -395,25 +395,7 @@ void fake_g2g_init(struct fake_g2g *g2g, struct pci_dev *pdev)
 	g2g->fw.last = 0x100;	/* windows have numbers up to max_window */
 	g2g->pdev = pdev;
 	g2g->caps = (struct kiwi_g2g_caps) {
-		.queue = {
-			.max_pd = cpu_to_le32(16),
-			.max_mr = cpu_to_le32(17),
-			.max_cq = cpu_to_le32(18),
-			.max_qp = cpu_to_le32(19),
-			.max_mr_size = cpu_to_le64(SZ_64M),
-			.max_mr_pages = cpu_to_le32(1000),
-			.max_inline = cpu_to_le32(200),
-			.page_shift_max = 30,
-			.pbl_table_shift_max = 20,
-			.ports = 1,
-			.gids = 1,
-			.sq_log2_max = 12,
-			.rq_log2_max = 11,
-			.cq_log2_max = 10,
-			.max_sge = 9,
-			.max_rd_atomic = 8,
-			.max_msg_size = cpu_to_le32(SZ_1G),
-		},
+		.queue = fake_queues_caps,
 		.accels = cpu_to_le16(256),
 		.stations = 2,
 		.ports = 8,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/container_of.h>
-#include <linux/sizes.h>
 #include <linux/string.h>
 
 #include "fake_snic.h"
@@ -59,26 +58,10 @@ void fake_snic_init(struct fake_snic *snic)
 {
 	fake_fw_init(&snic->fw, &model);
 	fake_queues_init(&snic->fw, &snic->queues);
-	snic->caps = (struct kiwi_snic_caps) {
-		.max_pd = cpu_to_le32(16),
-		.max_mr = cpu_to_le32(17),
-		.max_cq = cpu_to_le32(18),
-		.max_qp = cpu_to_le32(19),
-		.max_mr_size = cpu_to_le64(SZ_64M),
-		.max_mr_pages = cpu_to_le32(1000),
-		.max_inline = cpu_to_le32(200),
-		.page_shift_max = 30,
-		.pbl_table_shift_max = 20,
-		.ports = 2,
-		.gids = 4,
-		.sq_log2_max = 12,
-		.rq_log2_max = 11,
-		.cq_log2_max = 10,
-		.max_sge = 9,
-		.max_rd_atomic = 8,
-		.max_msg_size = cpu_to_le32(SZ_1G),
-		.link_mbps = cpu_to_le32(800000),
-	};
+	snic->caps = fake_queues_caps;
+	snic->caps.ports = 2;
+	snic->caps.gids = 4;
+	snic->caps.link_mbps = cpu_to_le32(800000);
 	snic->port = (struct kiwi_snic_port) {
 		.state = KIWI_PORT_ACTIVE,
 		.enabled = 1,

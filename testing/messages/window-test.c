@@ -11,16 +11,13 @@
  * The dies have a session before. The exit status tells whether all went well; if not, the last
  * line printed is what did not.
  */
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <kiwi/fabric.h>
 
-#include "xpu.h"
+#include "common.h"
 
 #define LENGTH		((uint64_t)0x20000)
 #define OTHER		LENGTH		/* where the second half of snic1's memory begins */
@@ -37,45 +34,19 @@ struct snic {
 	struct kiwi_mr *mr;
 };
 
-static __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	exit(1);
-}
-
-static void must(int rc, const char *what)
-{
-	if (rc < 0)
-		fail("%s: %s (%s)", what, strerror(-rc), kiwi_error());
-}
-
-static int memory(int xpu, uint64_t length)
-{
-	int buf = xpu_alloc(xpu, length, 0, 0);
-
-	if (buf < 0)
-		fail("memory of xpu1: %s", strerror(-buf));
-	return buf;
-}
-
 static void snic_open(struct snic *s, const char *name, int buf, uint64_t length)
 {
 	struct kiwi_cq_config cq = { .entries = 16, .event_fd = -1 };
 	struct kiwi_qp_config qp = { .sq_units = 16, .rq_entries = 1, .recv_sge = 1 };
 	struct kiwi_snic_mr_query q;
 
-	must(kiwi_open(name, &s->dev), name);
-	must(kiwi_pd_alloc(s->dev, &s->pd), "PD");
-	must(kiwi_mr_reg_dmabuf(s->pd, buf, 0, length, 0, ACCESS, &s->mr), "MR");
-	must(kiwi_cq_create(s->dev, &cq, &s->cq), "CQ");
+	must(kiwi_open(name, &s->dev));
+	must(kiwi_pd_alloc(s->dev, &s->pd));
+	must(kiwi_mr_reg_dmabuf(s->pd, buf, 0, length, 0, ACCESS, &s->mr));
+	must(kiwi_cq_create(s->dev, &cq, &s->cq));
 	qp.send_cq = s->cq;
-	must(kiwi_qp_create(s->pd, &qp, &s->qp), "QP");
-	must(kiwi_mr_query(s->mr, &q), "MR_QUERY");
+	must(kiwi_qp_create(s->pd, &qp, &s->qp));
+	must(kiwi_mr_query(s->mr, &q));
 	printf("%s path=%s\n", name, kiwi_path_text(q.path));
 }
 
@@ -85,14 +56,14 @@ static void snic_connect(struct snic *s, struct snic *peer)
 	struct kiwi_snic_gid gid;
 	struct kiwi_connect c;
 
-	must(kiwi_query_port(peer->dev, 1, &port), "port");
-	must(kiwi_query_gid(peer->dev, 1, 0, &gid), "GID");
-	must(kiwi_connect_init(s->dev, 1, &c), "connect");
+	must(kiwi_query_port(peer->dev, 1, &port));
+	must(kiwi_query_gid(peer->dev, 1, 0, &gid));
+	must(kiwi_connect_init(s->dev, 1, &c));
 	c.dest_qpn = peer->qp->qpn;
 	c.access = RIGHTS;
 	memcpy(c.dgid, gid.gid, sizeof(c.dgid));
 	memcpy(c.dmac, port.mac, sizeof(c.dmac));
-	must(kiwi_qp_connect(s->qp, &c), "connect");
+	must(kiwi_qp_connect(s->qp, &c));
 }
 
 /* One request of @s, from or to @at of its region, to or from @there of @peer's: its status */
@@ -105,7 +76,7 @@ static unsigned int request(struct snic *s, unsigned int opcode, uint64_t at,
 				   .rkey = peer->mr->key };
 	struct kiwi_wc wc;
 
-	must(kiwi_post_send_ring(s->qp, &wr), "post");
+	must(kiwi_post_send_ring(s->qp, &wr));
 	while (!kiwi_poll_cq(s->cq, &wc, 1))
 		;
 	return wc.status;
@@ -119,30 +90,6 @@ static void request_ok(struct snic *s, unsigned int opcode, uint64_t at,
 	if (status != KIWI_CQE_ST_OK)
 		fail("%u bytes at %#llx: %s", length, (unsigned long long)there,
 		     kiwi_status_text(status));
-}
-
-static void set(int xpu, int buf, uint64_t at, const uint8_t *data, size_t length)
-{
-	int ret = xpu_write(xpu, buf, at, data, length);
-
-	if (ret)
-		fail("xpu1: write: %s", strerror(-ret));
-}
-
-/* All of a buffer, so that a byte too many shows as well as one too few */
-static void verify(int xpu, int buf, const uint8_t *expected, size_t length, const char *what)
-{
-	static uint8_t found[2 * LENGTH];
-	size_t n;
-	int ret;
-
-	ret = xpu_read(xpu, found, buf, 0, length);
-	if (ret)
-		fail("xpu1: read: %s", strerror(-ret));
-	for (n = 0; n < length && found[n] == expected[n]; n++)
-		;
-	if (n < length)
-		fail("after %s: %#x at %#zx, not %#x", what, found[n], n, expected[n]);
 }
 
 struct test {
@@ -167,12 +114,12 @@ static void export_to(struct test *t, int buf, uint64_t length, struct kiwi_expo
 		.nr_grantees = 1,
 	};
 
-	must(kiwi_g2g_query_fabric(t->near, &near), "fabric");
-	must(kiwi_g2g_query_fabric(t->far, &far), "fabric");
-	must(kiwi_export_create(t->far, &config, exp), "export");
-	must(kiwi_import_bind(t->near, far.accel, (*exp)->handle, RIGHTS, 0, imp), "import");
-	must(kiwi_import_wait(*imp), "import");
-	must(kiwi_import_map(*imp, 0, 0, length), "window");
+	must(kiwi_g2g_query_fabric(t->near, &near));
+	must(kiwi_g2g_query_fabric(t->far, &far));
+	must(kiwi_export_create(t->far, &config, exp));
+	must(kiwi_import_bind(t->near, far.accel, (*exp)->handle, RIGHTS, 0, imp));
+	must(kiwi_import_wait(*imp));
+	must(kiwi_import_map(*imp, 0, 0, length));
 }
 
 static void set_up(struct test *t)
@@ -180,23 +127,21 @@ static void set_up(struct test *t)
 	struct kiwi_g2g_import_dmabuf dmabuf = { 0 };
 	uint64_t n;
 
-	t->xpu = xpu_open(1);
-	if (t->xpu < 0)
-		fail("xpu1: %s", strerror(-t->xpu));
-	t->window_buf = memory(t->xpu, LENGTH);
-	t->own_buf = memory(t->xpu, 2 * LENGTH);
+	t->xpu = memory_xpu(1);
+	t->window_buf = memory_alloc(t->xpu, LENGTH);
+	t->own_buf = memory_alloc(t->xpu, 2 * LENGTH);
 	for (n = 0; n < LENGTH; n++)
 		t->window_data[n] = (uint8_t)(n * 13 + n / 239);
 	for (n = 0; n < 2 * LENGTH; n++)
 		t->own_data[n] = (uint8_t)(n * 7 + n / 251 + 1);
-	set(t->xpu, t->window_buf, 0, t->window_data, LENGTH);
-	set(t->xpu, t->own_buf, 0, t->own_data, 2 * LENGTH);
+	memory_set(t->xpu, t->window_buf, t->window_data, LENGTH);
+	memory_set(t->xpu, t->own_buf, t->own_data, 2 * LENGTH);
 
-	must(kiwi_g2g_open("g2g0", &t->near), "g2g0");
-	must(kiwi_g2g_open("g2g1", &t->far), "g2g1");
+	must(kiwi_g2g_open("g2g0", &t->near));
+	must(kiwi_g2g_open("g2g1", &t->far));
 	export_to(t, t->window_buf, LENGTH, &t->exp, &t->imp);
 	export_to(t, t->own_buf, 2 * LENGTH, &t->own_exp, &t->own_imp);
-	must(kiwi_import_dmabuf(t->imp, &dmabuf), "DMA-buf of the window");
+	must(kiwi_import_dmabuf(t->imp, &dmabuf));
 
 	snic_open(&t->here, "snic0", dmabuf.fd, LENGTH);
 	close(dmabuf.fd);
@@ -225,16 +170,16 @@ static void through_window(struct test *t, uint32_t length)
 	request_ok(&t->there, KIWI_WQE_READ, OTHER + 5, &t->here, there, length);
 	memcpy(t->window_data + there, t->own_data + at, length);
 	memcpy(t->own_data + OTHER + 5, t->own_data + at, length);
-	verify(t->xpu, t->window_buf, t->window_data, LENGTH, "WRITE into the window");
-	verify(t->xpu, t->own_buf, t->own_data, 2 * LENGTH, "READ from the window");
+	memory_verify(t->xpu, t->window_buf, t->window_data, LENGTH, "WRITE into the window");
+	memory_verify(t->xpu, t->own_buf, t->own_data, 2 * LENGTH, "READ from the window");
 
 	/* And the SNIC that has the window as the requester */
 	request_ok(&t->here, KIWI_WQE_READ, there, &t->there, at + 1, length);
 	request_ok(&t->here, KIWI_WQE_WRITE, 0, &t->there, OTHER, length);
 	memcpy(t->window_data + there, t->own_data + at + 1, length);
 	memcpy(t->own_data + OTHER, t->window_data, length);
-	verify(t->xpu, t->own_buf, t->own_data, 2 * LENGTH, "WRITE out of the window");
-	verify(t->xpu, t->window_buf, t->window_data, LENGTH, "READ into the window");
+	memory_verify(t->xpu, t->own_buf, t->own_data, 2 * LENGTH, "WRITE out of the window");
+	memory_verify(t->xpu, t->window_buf, t->window_data, LENGTH, "READ into the window");
 }
 
 /* The CPU stores over the fabric into what the SNIC then reads over the network. */
@@ -251,8 +196,8 @@ static void into_region(struct test *t, uint32_t length)
 	memcpy(t->window_data + 0x40, t->own_data, length);
 	request_ok(&t->here, KIWI_WQE_WRITE, 0x40, &t->there, OTHER, length);
 	memcpy(t->own_data + OTHER, t->own_data, length);
-	verify(t->xpu, t->window_buf, t->window_data, LENGTH, "READ of what was stored");
-	verify(t->xpu, t->own_buf, t->own_data, 2 * LENGTH, "stores into the region");
+	memory_verify(t->xpu, t->window_buf, t->window_data, LENGTH, "READ of what was stored");
+	memory_verify(t->xpu, t->own_buf, t->own_data, 2 * LENGTH, "stores into the region");
 }
 
 static void exchange(struct test *t)
@@ -274,17 +219,17 @@ static void revoked(struct test *t)
 
 	request_ok(&t->there, KIWI_WQE_WRITE, 0, &t->here, 0, 64);
 	memcpy(t->window_data, t->own_data, 64);
-	must(kiwi_export_revoke(t->exp), "revoke");
+	must(kiwi_export_revoke(t->exp));
 	do {
 		rc = kiwi_next_event(t->here.dev, &event, PATIENCE);
-		must(rc, "event");
+		must(rc);
 		if (!rc)
 			fail("nothing told of the region");
 	} while (event.type != KIWI_SNIC_EVENT_MR_REVOKED);
 	status = request(&t->there, KIWI_WQE_WRITE, 64, &t->here, 0, 64);
 	if (status != KIWI_CQE_ST_REM_ACCESS_ERR)
 		fail("WRITE to what was revoked: %s", kiwi_status_text(status));
-	verify(t->xpu, t->window_buf, t->window_data, LENGTH, "a refused WRITE");
+	memory_verify(t->xpu, t->window_buf, t->window_data, LENGTH, "a refused WRITE");
 }
 
 int main(int argc, char **argv)

@@ -32,6 +32,7 @@ CHUNK = 8192        # as much as the guest's serial driver holds for a slow read
 STRETCH = float(os.environ.get("KIWI_TIMEOUT_STRETCH", "1"))
 
 INT3 = re.compile(r"(Oops: )?int3: 0000 \[#1\]")
+TF = re.compile(r"WARNING: .* exc_debug_kernel\+")
 RXE = re.compile(r"WARNING: .* at drivers/infiniband/sw/rxe/rxe_comp\.c")
 PANIC = re.compile(rb"Kernel panic - not syncing: .*")
 COMPLAINT = re.compile(
@@ -229,10 +230,13 @@ class VM:
     def hit_foreign_defect(self):
         """Whether a defect that is not ours spoilt the run.
 
-        That of QEMU, above; or soft-RoCE's completer met, under loss, a failed request
-        without an error, which it warns of itself and flushes its queue.
+        That of QEMU, above; or the guest's flags had bits of an address after cmpxchg16b,
+        among them TF, and so a debug exception that nobody asked for; or soft-RoCE's completer
+        met, under loss, a failed request without an error, which it warns of itself and
+        flushes its queue.
         """
-        return self.hit_int3() or bool(RXE.search(self.console()))
+        console = self.console()
+        return self.hit_int3() or bool(TF.search(console) or RXE.search(console))
 
     def problems(self):
         """What is wrong with the guest now, as a list of lines; empty is good."""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Open files of a part's character device. */
+#include <linux/ctype.h>
 #include <linux/fs.h>
 #include <linux/gfp.h>
 #include <linux/lockdep.h>
@@ -32,6 +33,7 @@ static int file_open(struct inode *inode, struct file *filp)
 	struct kiwi_part *part = container_of(inode->i_cdev, struct kiwi_part, cdev);
 	struct kiwi_file *file;
 	int ret = 0;
+	char *c;
 
 	file = kvzalloc(part->ops->file_size ?: sizeof(*file), GFP_KERNEL_ACCOUNT);
 	if (!file)
@@ -43,6 +45,11 @@ static int file_open(struct inode *inode, struct file *filp)
 	spin_lock_init(&file->error_lock);
 	file->pid = get_pid(task_tgid(current));
 	get_task_comm(file->comm, current);
+	/* A process names itself; what is told of holders shall be a line for each. */
+	for (c = file->comm; *c; c++) {
+		if (!isprint(*c) || *c == ',')
+			*c = '?';
+	}
 
 	spin_lock(&part->files_lock);
 	if (part->up) {
@@ -108,6 +115,8 @@ static int file_release(struct inode *inode, struct file *filp)
 		spin_lock(&part->files_lock);
 		file_down(file);
 		spin_unlock(&part->files_lock);
+		/* What the device refuses to destroy stays, what was made of it does not. */
+		kiwi_owner_withdraw(&file->owner);
 		kiwi_owner_clear(&file->owner);
 		file_unlist(file);
 		file_end(file);
@@ -230,7 +239,7 @@ void kiwi_files_event(struct kiwi_part *part, const struct kiwi_file_event *even
 EXPORT_SYMBOL_NS_GPL(kiwi_files_event, "KIWI_FW");
 
 /**
- * kiwi_files_holders() - who has objects of the device
+ * kiwi_files_holders() - who has objects for the sake of which the device stays as it is
  * @part: the device
  * @buf: to be filled with "pid comm" of each file that has any, one a line
  * @size: of @buf; what does not fit is left out
@@ -245,7 +254,7 @@ int kiwi_files_holders(struct kiwi_part *part, char *buf, size_t size)
 	*buf = '\0';
 	spin_lock(&part->files_lock);
 	list_for_each_entry(file, &part->files, node) {
-		if (!xa_empty(&file->owner.objs))
+		if (xa_marked(&file->owner.objs, KIWI_OBJ_HOLDS))
 			len += scnprintf(buf + len, size - len, "%d %s\n", pid_vnr(file->pid),
 					 file->comm);
 	}

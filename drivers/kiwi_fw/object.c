@@ -90,7 +90,13 @@ EXPORT_SYMBOL_NS_GPL(kiwi_obj_put, "KIWI_FW");
  */
 void kiwi_obj_publish(struct kiwi_obj *obj)
 {
-	WARN_ON(xa_store(&obj->owner->objs, obj->id, obj, GFP_KERNEL));
+	struct xarray *objs = &obj->owner->objs;
+
+	xa_lock(objs);
+	WARN_ON(__xa_store(objs, obj->id, obj, 0));
+	if (obj->ops->holds)
+		__xa_set_mark(objs, obj->id, KIWI_OBJ_HOLDS);
+	xa_unlock(objs);
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_obj_publish, "KIWI_FW");
 
@@ -303,8 +309,12 @@ static int obj_kill(struct kiwi_obj *obj, struct kiwi_error *err)
 	obj->ending = true;
 	spin_unlock(&obj->part->event_lock);
 	ret = obj->ops->destroy(obj, err);
-	if (ret && err->refused)
+	if (ret && err->refused) {
+		spin_lock(&obj->part->event_lock);
+		obj->ending = false;
+		spin_unlock(&obj->part->event_lock);
 		return ret;
+	}
 	obj_dead(obj);
 	return 0;
 }

@@ -49,6 +49,7 @@ static void export_release(struct kiwi_obj *obj)
 const struct kiwi_obj_ops kg2g_export_ops = {
 	.name = "export",
 	.kind = KG2G_EXPORT,
+	.holds = true,
 	.waits = true,
 	.key = &export_lock_key,
 	.destroy = export_destroy,

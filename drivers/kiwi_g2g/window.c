@@ -133,6 +133,7 @@ static void window_free(struct kiwi_obj *obj)
 const struct kiwi_obj_ops kg2g_window_ops = {
 	.name = "import",
 	.kind = KG2G_WINDOW,
+	.holds = true,
 	.key = &window_lock_key,
 	.destroy = window_destroy,
 	.forget = window_forget,

@@ -234,6 +234,7 @@ bool kiwi_events_pending(struct kiwi_events *q);
  * struct kiwi_obj_ops - what differs by kind; there is one for each
  * @name: for people
  * @kind: number; an owner's objects are destroyed in the order of kinds, users before used
+ * @holds: the device is not configured anew while there is one, see kiwi_files_holders()
  * @waits: the device may refuse @destroy with -EBUSY for a time, which is nothing to be told of
  * @key: of the objects' locks
  * @destroy: takes the object out of the device; under the object's lock, as is @forget
@@ -247,6 +248,7 @@ bool kiwi_events_pending(struct kiwi_events *q);
 struct kiwi_obj_ops {
 	const char *name;
 	unsigned int kind;
+	bool holds;
 	bool waits;
 	struct lock_class_key *key;
 	int (*destroy)(struct kiwi_obj *obj, struct kiwi_error *err);
@@ -255,6 +257,9 @@ struct kiwi_obj_ops {
 	void (*release)(struct kiwi_obj *obj);
 	void (*free)(struct kiwi_obj *obj);
 };
+
+/* In a table of objects: one that holds */
+#define KIWI_OBJ_HOLDS	XA_MARK_1
 
 /**
  * struct kiwi_owner - table of objects; of an open file

@@ -30,7 +30,7 @@ SUITES = {
         "kiwi_g2g_fabric": 19,
         "kiwi_g2g_image": 8,
         "kiwi_g2g_ioctl": 10,
-        "kiwi_g2g_queues": 9,
+        "kiwi_g2g_queues": 10,
         "kiwi_g2g_route_check": 24,
         "kiwi_g2g_route_make": 15,
         "kiwi_g2g_route_random": 1,

@@ -57,6 +57,7 @@ static void qp_release(struct kiwi_obj *obj)
 const struct kiwi_obj_ops kiwi_qp_ops = {
 	.name = "QP",
 	.kind = KIWI_KIND_QP,
+	.holds = true,
 	.key = &qp_lock_key,
 	.destroy = qp_destroy,
 	.forget = qp_forget,

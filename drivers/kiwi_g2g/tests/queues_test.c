@@ -82,6 +82,7 @@ static void queues_need_the_capability(struct kunit *test)
 	struct kiwi_snic_doorbell_alloc db = { };
 	struct kiwi_snic_pd_alloc pd = { };
 	struct kiwi_snic_mr_reg mr = { };
+	unsigned int n;
 
 	x->fw.identity.caps &= ~KIWI_G2G_CAP_MSGQ;
 	KUNIT_EXPECT_EQ(test, CALL(x, PD_ALLOC, &pd), -EOPNOTSUPP);
@@ -89,6 +90,26 @@ static void queues_need_the_capability(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, CALL(x, DOORBELL_ALLOC, &db), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, CALL(x, MR_REG, &mr), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 0);
+	for (n = _IOC_NR(KIWI_G2G_PD_ALLOC); n <= _IOC_NR(KIWI_G2G_ERROR_PAGE); n++)
+		KUNIT_EXPECT_EQ(test, kg2g_ioctls[n].cap, KIWI_G2G_CAP_MSGQ);
+}
+
+/* A PD is in nobody's way when the fabric is to change, a QP is. */
+static void queues_hold_the_fabric(struct kunit *test)
+{
+	struct kiwi_g2g_port_set s = { };
+	struct fixture *x = test->priv;
+	char text[128];
+
+	make_pd(x);
+	fake_fw_refuse(&x->fw, KIWI_G2G_OP_SET_PORT, KIWI_ST_BUSY);
+	KUNIT_EXPECT_EQ(test, CALL(x, PORT_SET, &s), -EBUSY);
+	fixture_expect_text(x, "PORT_SET: SET_PORT refused: object is in use");
+	make_qp(x);
+	KUNIT_EXPECT_EQ(test, CALL(x, PORT_SET, &s), -EBUSY);
+	snprintf(text, sizeof(text), "PORT_SET: SET_PORT refused: object is in use; held by %d %s",
+		 task_tgid_vnr(current), current->comm);
+	fixture_expect_text(x, text);
 }
 
 static void queues_limits_are_told(struct kunit *test)
@@ -126,6 +147,9 @@ static void queues_have_one_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kg2g_start(x->kg, FAKE_BAR_LEN, &x->err), -EPROTO);
 	x->g2g.caps.queue.ports = 0;
 	KUNIT_EXPECT_EQ(test, kg2g_start(x->kg, FAKE_BAR_LEN, &x->err), -EPROTO);
+	x->g2g.caps.queue.ports = 1;
+	x->g2g.caps.queue.gids = 2;
+	KUNIT_EXPECT_EQ(test, kg2g_start(x->kg, FAKE_BAR_LEN, &x->err), -EPROTO);
 }
 
 static void queues_doorbells_are_mapped_beyond_imports(struct kunit *test)
@@ -136,6 +160,8 @@ static void queues_doorbells_are_mapped_beyond_imports(struct kunit *test)
 	KUNIT_EXPECT_GT(test, a.map_offset, KG2G_MAP_DOORBELLS);
 	KUNIT_EXPECT_GT(test, b.map_offset, KG2G_MAP_DOORBELLS);
 	KUNIT_EXPECT_NE(test, a.map_offset, b.map_offset);
+	/* What mmap() of a 32-bit program can name */
+	KUNIT_EXPECT_LT(test, b.map_offset, BIT_ULL(44));
 }
 
 static void queues_address_is_an_accelerator(struct kunit *test)
@@ -204,6 +230,7 @@ static void queues_port_is_the_fabric(struct kunit *test)
 
 static struct kunit_case queues_cases[] = {
 	KUNIT_CASE(queues_need_the_capability),
+	KUNIT_CASE(queues_hold_the_fabric),
 	KUNIT_CASE(queues_limits_are_told),
 	KUNIT_CASE(queues_limits_end_with_the_capability),
 	KUNIT_CASE(queues_have_one_port),

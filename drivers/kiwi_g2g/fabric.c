@@ -148,6 +148,7 @@ int kg2g_fabric_query(struct kg2g *kg, struct kiwi_g2g_fabric_query *q, struct k
 		.ports_up = le32_to_cpu(f.ports_up),
 		.ports_routable = le32_to_cpu(f.ports_routable),
 		.peers = le32_to_cpu(f.peers),
+		.msg_mtu = f.msg_mtu,
 	};
 	memcpy(q->pod, f.config.pod, sizeof(q->pod));
 	return 0;
@@ -181,7 +182,7 @@ int kg2g_port_set(struct kg2g *kg, const struct kiwi_g2g_port_set *set, struct k
 	mutex_lock(&kg->admin);
 	ret = kg2g_cmd_set_port(kg->part.fw, set->port, &config, err);
 	mutex_unlock(&kg->admin);
-	return ret;
+	return kg2g_name_holders(kg, ret, err);
 }
 
 int kg2g_port_query(struct kg2g *kg, struct kiwi_g2g_port_query *q, struct kiwi_error *err)

@@ -217,6 +217,8 @@ int kg2g_cmd_query_caps(struct kiwi_fw *fw, const struct kg2g_caps_frame *frame,
 	ret = kiwi_queue_caps_parse(&out.queue, queues, err);
 	if (!ret && queues->ports != 1)
 		ret = kiwi_cmd_bad_reply(&query_caps, "queue.ports", queues->ports, err);
+	if (!ret && queues->gids != 1)
+		ret = kiwi_cmd_bad_reply(&query_caps, "queue.gids", queues->gids, err);
 	return ret;
 }
 
@@ -237,6 +239,7 @@ static int check_query_fabric(const struct kiwi_g2g_fabric *fabric, struct kiwi_
 		{ "paused", fabric->paused, 0, 1 },
 		{ "accel", le16_to_cpu(fabric->config.accel), 0, KIWI_G2G_ACCELS_MAX - 1 },
 		{ "partition", le16_to_cpu(fabric->config.partition), 0, KIWI_G2G_PARTITION_MAX },
+		{ "msg_mtu", fabric->msg_mtu, 0, KIWI_MTU_4096 },
 	};
 
 	return check_reply(&query_fabric, fields, ARRAY_SIZE(fields), err);

@@ -237,7 +237,7 @@ const unsigned int kg2g_nr_ioctls = ARRAY_SIZE(kg2g_ioctls);
 static_assert(sizeof(struct kiwi_g2g_query_device) == 176);
 static_assert(sizeof(struct kiwi_g2g_fabric_set) == 32);
 static_assert(sizeof(struct kiwi_g2g_fabric_change) == 16);
-static_assert(sizeof(struct kiwi_g2g_fabric_query) == 52);
+static_assert(sizeof(struct kiwi_g2g_fabric_query) == 56);
 static_assert(sizeof(struct kiwi_g2g_log_read) == 352);
 static_assert(sizeof(struct kiwi_g2g_log_read) <= KIWI_IOCTL_DATA_MAX);
 static_assert(sizeof(struct kiwi_g2g_port_set) == 24);

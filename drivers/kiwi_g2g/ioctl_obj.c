@@ -170,6 +170,12 @@ int kg2g_ioctl_import_map(struct kiwi_call *call, void *data)
 	window = get_window(call, m->import_id);
 	if (!window)
 		return -ENOENT;
+	if (map_offset(window) >= KG2G_MAP_DOORBELLS) {
+		ret = kiwi_fail(&call->err, -ENOSPC, m->import_id, 0,
+				"import %u: a file has no room to map its %uth object",
+				m->import_id, m->import_id);
+		goto put;
+	}
 	ret = kg2g_window_map(window, m->export_offset, m->length, m->flags & KIWI_G2G_IMPORT_WC,
 			      &view, &call->err);
 	if (!ret) {
@@ -178,6 +184,7 @@ int kg2g_ioctl_import_map(struct kiwi_call *call, void *data)
 		m->atomic_offset = view.atomic_size ? map_offset(window) | MAP_ATOMICS : 0;
 		m->atomic_size = view.atomic_size;
 	}
+put:
 	kiwi_obj_put(&window->obj);
 	return ret;
 }

@@ -136,8 +136,8 @@ const char *kg2g_reason_name(unsigned int reason);
 /* ioctl.c */
 extern const struct kiwi_ioctl kg2g_ioctls[];
 extern const unsigned int kg2g_nr_ioctls;
-/* Doorbells are mapped from here on, which is beyond all imports. */
-#define KG2G_MAP_DOORBELLS	BIT_ULL(56)
+/* Doorbells are mapped from here on, imports before. The mmap() of 32 bits ends at 2^44. */
+#define KG2G_MAP_DOORBELLS	BIT_ULL(43)
 int kg2g_mmap(struct kiwi_file *file, struct vm_area_struct *vma);
 
 /* sysfs.c */

@@ -84,7 +84,7 @@ static void connect_to(struct end *e, const struct end *peer, uint32_t sq_psn, u
 		.rq_psn = rq_psn,
 		.access = ACCESS & ~(uint32_t)KIWI_ACCESS_LOCAL_WRITE,
 		.port = 1,
-		.mtu = KIWI_MTU_1024,
+		.mtu = (uint8_t)e->fabric.msg_mtu,
 		.timeout = 20,
 		.retry_cnt = 7,
 		.rnr_retry = 7,

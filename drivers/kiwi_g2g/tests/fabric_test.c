@@ -39,6 +39,7 @@ static void fabric_set(struct kunit *test)
 /* Who forbids it is named. */
 static void fabric_names_holders(struct kunit *test)
 {
+	struct kiwi_g2g_port_set s = { };
 	struct fixture *x = test->priv;
 	char text[128];
 
@@ -46,6 +47,12 @@ static void fabric_names_holders(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, change(x, KIWI_G2G_FABRIC_DO_DEACTIVATE), -EBUSY);
 	snprintf(text, sizeof(text),
 		 "FABRIC_CHANGE: DEACTIVATE refused: object is in use; held by %d %s",
+		 task_tgid_vnr(current), current->comm);
+	fixture_expect_text(x, text);
+
+	fake_fw_refuse(&x->fw, KIWI_G2G_OP_SET_PORT, KIWI_ST_BUSY);
+	KUNIT_EXPECT_EQ(test, CALL(x, PORT_SET, &s), -EBUSY);
+	snprintf(text, sizeof(text), "PORT_SET: SET_PORT refused: object is in use; held by %d %s",
 		 task_tgid_vnr(current), current->comm);
 	fixture_expect_text(x, text);
 }
@@ -107,6 +114,12 @@ static void fabric_states_in_range(struct kunit *test)
 	x->g2g.fabric.slot = 2;
 	KUNIT_EXPECT_EQ(test, CALL(x, FABRIC_QUERY, &q), -EPROTO);
 	x->g2g.fabric.slot = 1;
+	x->g2g.fabric.msg_mtu = KIWI_MTU_4096;
+	KUNIT_EXPECT_EQ(test, CALL(x, FABRIC_QUERY, &q), 0);
+	KUNIT_EXPECT_EQ(test, q.msg_mtu, KIWI_MTU_4096);
+	x->g2g.fabric.msg_mtu = KIWI_MTU_4096 + 1;
+	KUNIT_EXPECT_EQ(test, CALL(x, FABRIC_QUERY, &q), -EPROTO);
+	x->g2g.fabric.msg_mtu = 0;
 	x->g2g.fabric.paused = 2;
 	KUNIT_EXPECT_EQ(test, CALL(x, FABRIC_QUERY, &q), -EPROTO);
 	fixture_expect_text(x, "FABRIC_QUERY: QUERY_FABRIC: the firmware replied with paused 2");

@@ -254,6 +254,8 @@ struct kiwi_g2g_fabric_change {
  * @ports_up: out: 1 << port
  * @ports_routable: out: 1 << port: up, and routable
  * @peers: out: established
+ * @msg_mtu: out: KIWI_MTU_*: the largest that a QP may have with ports and image as they are; 0
+ *	for none
  */
 struct kiwi_g2g_fabric_query {
 	__u32 size;
@@ -270,6 +272,7 @@ struct kiwi_g2g_fabric_query {
 	__u32 ports_up;
 	__u32 ports_routable;
 	__u32 peers;
+	__u32 msg_mtu;
 };
 
 /* Ports ---------------------------------------------------------------------- */

@@ -117,8 +117,6 @@ const char *kiwi_g2g_status_text(unsigned int status)
 const char *kiwi_g2g_event_text(unsigned int event_type)
 {
 	static const char *const words[] = {
-		[KIWI_EVENT_DEVICE_FATAL] = "device fatal",
-		[KIWI_EVENT_LOST] = "events lost",
 		[KIWI_G2G_EVENT_FABRIC] = "fabric",
 		[KIWI_G2G_EVENT_PAUSE] = "pause",
 		[KIWI_G2G_EVENT_PORT] = "port",
@@ -130,5 +128,7 @@ const char *kiwi_g2g_event_text(unsigned int event_type)
 		[KIWI_G2G_EVENT_IMAGE] = "image",
 	};
 
-	return WORD(words, event_type);
+	if (event_type < sizeof(words) / sizeof(words[0]) && words[event_type])
+		return words[event_type];
+	return kiwi_event_text(event_type);
 }

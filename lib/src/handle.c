@@ -115,6 +115,8 @@ int handle_ioctl(struct handle *h, unsigned long request, void *arg)
 	if (!ioctl(h->fd, request, arg))
 		return 0;
 	err = errno;
+	if (err == ENOTTY)
+		return refuse(err, "%s: this device, or its driver, has no such call", h->name);
 	/* Another thread's failure may have taken its place. */
 	if (!ioctl(h->fd, h->part->last_error, &last) && last.nr == _IOC_NR(request) &&
 	    last.error == (uint32_t)err && last.text[0])

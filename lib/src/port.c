@@ -28,6 +28,8 @@ int kiwi_set_port(struct kiwi_device *dev, uint32_t port, int enabled, unsigned 
 static int gid_arg(struct kiwi_device *dev, uint32_t port, unsigned int index,
 		   struct kiwi_snic_gid *arg)
 {
+	if (!dev->info.gids)
+		return refuse(ENOTTY, "%s has no GIDs", dev->handle.name);
 	if (index >= dev->info.gids)
 		return refuse(EINVAL, "%s: GID index %u, below %u", dev->handle.name, index,
 			      dev->info.gids);

@@ -23,7 +23,7 @@ FEW = {"snic0": {"max-qp": 3, "max-cq": 3, "db-pages": 4}}
 DONE, FAILED, STOPPED = 2, 3, 4
 DOORBELL, COMPLETION, ERROR_WORD, RESET = 5, 6, 7, 11
 FATAL, GONE = 8, 0xffffffff     # words of a device
-WORD_SECONDS = 1                # until they are there, as kiwi/snic.h says
+WORD_SECONDS = 1                # until they are there, as kiwi/queues.h says
 
 
 def load(vm):

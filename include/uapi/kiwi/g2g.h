@@ -20,8 +20,10 @@
  *			could not read what the driver gave it
  *   ENOTTY		no such ioctl
  *   ENOENT		an id names no object of the kind wanted; or no image file has the name
- *   EBUSY		objects live that forbid it: LAST_ERROR names who has them (as does
- *			sysfs "holders"); an export whose importers have not yet acknowledged
+ *   EBUSY		objects live that forbid it: where fabric or image was to change, LAST_ERROR
+ *			names who has any (as does sysfs "holders"); other objects still use the
+ *			object; an export whose importers have not yet acknowledged; or the file
+ *			has an error page already
  *   ESTALE		routes were committed by somebody else since the generation given
  *   ENOSPC		a limit of the device is reached, or the aperture has no room
  *   ENOMEM		kernel memory does not suffice
@@ -205,8 +207,8 @@ struct kiwi_g2g_query_device {
  * @accel: accelerator id of this die, below accels and what the personality can name
  * @partition: 0..KIWI_G2G_PARTITION_MAX
  *
- * Not while the fabric is ACTIVE or in ERROR (EINVAL), nor while objects live (EBUSY). Routes
- * are forgotten, and ports train anew.
+ * Not while the fabric is ACTIVE or in ERROR (EINVAL), nor while exports, imports or QPs live
+ * (EBUSY). Routes are forgotten, and ports train anew.
  */
 struct kiwi_g2g_fabric_set {
 	__u32 size;
@@ -291,7 +293,8 @@ struct kiwi_g2g_fabric_query {
  * @mtu: bytes of a PDU, KIWI_G2G_MTU_MIN..KIWI_G2G_MTU_MAX
  * @rsvd1: 0
  *
- * A port that is changed in anything but KIWI_G2G_PORT_ROUTABLE trains anew.
+ * A port that is changed in anything but KIWI_G2G_PORT_ROUTABLE trains anew. EBUSY: packets of a
+ * QP, with its MTU, would not fit any more; LAST_ERROR tells the least limit that will do.
  */
 struct kiwi_g2g_port_set {
 	__u32 size;
@@ -763,7 +766,7 @@ struct kiwi_g2g_export_revoke {
  * @flags: 0
  * @export_id: in: id
  * @state: out: KIWI_G2G_EXPORT_*
- * @path: out: enum kiwi_path of kiwi/snic.h: how the bytes travel
+ * @path: out: enum kiwi_path of kiwi/queues.h: how the bytes travel
  * @reason: out: enum kiwi_path_reason
  * @page_shift: out: page size of the page list, 2^n bytes
  * @bindings: out: live

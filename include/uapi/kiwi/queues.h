@@ -66,9 +66,11 @@ struct kiwi_mem {
  *
  * A DMA-buf is not pinned where kernel, exporter and device can do without (KIWI_MR_DYNAMIC).
  * While it moves work that meets the region waits, at most as long as rnr_retry allows at
- * a peer; @key stays, and is not given to another region before this one is destroyed.
- * If it cannot be mapped again within 5 seconds, or its exporter takes it back, the region is
- * revoked (KIWI_EVENT_MR_REVOKED).
+ * a peer; @key stays. If it cannot be mapped again within 5 seconds, or its exporter takes it
+ * back, the region is revoked (KIWI_EVENT_MR_REVOKED).
+ *
+ * The key of a region that was revoked or destroyed is dead. The device may give its number out
+ * again, with another tag; there are 256, so that in the end the key may name another region.
  */
 struct kiwi_snic_mr_reg {
 	__u32 size;
@@ -101,7 +103,7 @@ enum kiwi_path_reason {	/* why the path is not KIWI_PATH_P2P_SWITCH */
 enum kiwi_mr_state {
 	KIWI_MR_PINNED		= 1,	/* the memory cannot move */
 	KIWI_MR_DYNAMIC		= 2,	/* the exporter may move it */
-	KIWI_MR_REVOKED		= 3,	/* dead for good; the key stays reserved */
+	KIWI_MR_REVOKED		= 3,	/* dead for good, as is the key */
 };
 
 /**
@@ -178,7 +180,7 @@ struct kiwi_snic_doorbell_alloc {
  * @rsvd: 0
  *
  * Each call gives a descriptor of the same DMA-buf. Only a dynamic importer that can do
- * peer-to-peer, and reaches the SNIC as far as the kernel can tell, may attach; others get
+ * peer-to-peer, and reaches the device as far as the kernel can tell, may attach; others get
  * EOPNOTSUPP. It is given the bus address of the page. The DMA-buf cannot be mapped by a CPU:
  * for that is mmap of the file.
  *

@@ -32,8 +32,8 @@ int kiwi_g2g_list(struct kiwi_name *names, int max);
 int kiwi_g2g_open(const char *name, struct kiwi_g2g **g2g);
 
 /*
- * Close @g2g; NULL is allowed. All exports and imports that were made with it end, and their
- * handles and mappings with them.
+ * Close @g2g; NULL is allowed. All objects that were made with it end, and their handles and
+ * mappings with them.
  */
 void kiwi_g2g_close(struct kiwi_g2g *g2g);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * libkiwi: the user library of the Kiwi SNIC.
+ * libkiwi: the user library of the Kiwi SNIC; G2G IO dies, and queues on them: kiwi/fabric.h.
  *
  * Calls that can fail return 0 or a negative errno, with the meanings that
- * kiwi/snic.h gives; kiwi_error() then says in words what was refused. What a call
+ * kiwi/snic.h or kiwi/g2g.h gives; kiwi_error() then says in words what was refused. What a call
  * makes is stored through its last argument, and only on success.
  *
  * The library may be used from several threads; an object is in use by one call
@@ -258,7 +258,7 @@ int kiwi_qp_query(struct kiwi_qp *qp, struct kiwi_snic_qp_modify *attr);
  * @hop_limit: 0 is taken as 64
  * @traffic_class: DSCP in the upper 6 bits; ECN is the device's to set
  * @dmac: MAC address of the peer, or of the router to it
- * @dgid: GID of the peer
+ * @dgid: GID of the peer; on a G2G IO die see KIWI_G2G_DGID_ACCEL of kiwi_abi/g2g.h
  */
 struct kiwi_connect {
 	uint32_t dest_qpn;
@@ -285,6 +285,7 @@ struct kiwi_connect {
 /*
  * Fill in usual values for @port of @dev: its MTU, GID 0, all rights, timeout 14,
  * 7 retries, RNR retries without end, RNR timer 12, as many READs as the device can.
+ * -ENOTTY on a G2G IO die.
  */
 int kiwi_connect_init(struct kiwi_device *dev, unsigned int port, struct kiwi_connect *c);
 

@@ -218,7 +218,7 @@ def revoke(vm):
         assert held(vm) == idle
 
 
-@scenario("g2g.kill", timeout=600, **MESH)
+@scenario("g2g.kill", covers=[15], timeout=600, **MESH)
 def kill(vm):
     """kill -9 in mid-access: no die holds anything of the program's."""
     rng = random.Random(2)
@@ -233,7 +233,7 @@ def kill(vm):
     test(vm, "pairs")
 
 
-@scenario("g2g.ends", kernel=KERNELS, timeout=900, **MESH)
+@scenario("g2g.ends", kernel=KERNELS, covers=[18], timeout=900, **MESH)
 def ends(vm):
     """The importer's or the exporter's die is unbound or reset in mid-access, and comes back."""
     rng = random.Random(3)
@@ -304,7 +304,7 @@ def messages(vm):
         assert not system, f"{die}: {system} of an accelerator's memory"
 
 
-@scenario("g2g.messages-end", **g2gfabric.host("g2g-pair", g2gfabric.TIMES))
+@scenario("g2g.messages-end", covers=[15], **g2gfabric.host("g2g-pair", g2gfabric.TIMES))
 def messages_end(vm):
     """A peer dies, or the program, in the middle of messages: the QP is in error after the peer is
     told of, and neither die holds anything."""

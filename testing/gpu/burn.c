@@ -14,7 +14,7 @@
 #define SEND		16384UL
 #define RECEIVE		524288UL
 #define END_MS		300000	/* a slow machine may take its time */
-#define WORD_MS		1000	/* until a word is there, as kiwi/snic.h says */
+#define WORD_MS		1000	/* until a word is there, as kiwi/queues.h says */
 
 struct kernel {
 	const char *name;

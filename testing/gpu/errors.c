@@ -8,7 +8,7 @@
 #include "gpu-test.h"
 #include "world.h"
 
-#define WORD_SECONDS	1.0	/* as kiwi/snic.h says */
+#define WORD_SECONDS	1.0	/* as kiwi/queues.h says */
 
 static struct world w;
 static struct rank *const a = &w.rank[0], *const b = &w.rank[1];

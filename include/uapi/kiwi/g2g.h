@@ -20,8 +20,8 @@
  *			could not read what the driver gave it
  *   ENOTTY		no such ioctl
  *   ENOENT		an id names no object of the kind wanted; or no image file has the name
- *   EBUSY		objects live that forbid it: where fabric or image was to change, LAST_ERROR
- *			names who has any (as does sysfs "holders"); other objects still use the
+ *   EBUSY		objects live that forbid it: where fabric, port or image was to change,
+ *			LAST_ERROR names who has any (as does sysfs "holders"); others still use the
  *			object; an export whose importers have not yet acknowledged; or the file
  *			has an error page already
  *   ESTALE		routes were committed by somebody else since the generation given

@@ -209,7 +209,7 @@ struct G2gPeer {
     uint16_t next_tag;
     GHashTable *shot;           /* keys shot down that no window had */
     uint32_t mail_limit;        /* that it keeps for us */
-    uint32_t mail_sent;         /* in this session, here and below */
+    uint32_t mail_sent;         /* in the session, here and below */
     uint32_t mail_taken;        /* of these, by its host */
     uint32_t mail_got;
     uint32_t mail_read;         /* of these, by our host */

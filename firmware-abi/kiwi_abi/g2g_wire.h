@@ -107,7 +107,7 @@ enum kiwi_g2g_tx_op {	/* bit 7: class RSP. key, addr, tag as used: W-30 */
 	KIWI_G2G_TX_ATOMIC	= 0x03,	/* payload: kiwi_g2g_tx_atomic */
 	KIWI_G2G_TX_MESSAGE	= 0x10,	/* payload: an IBTA transport packet of len bytes, W-33 */
 	KIWI_G2G_TX_MAIL	= 0x20,	/* payload: len bytes of a peer message */
-	KIWI_G2G_TX_MAIL_ROOM	= 0x21,	/* no payload; addr: messages taken in this session */
+	KIWI_G2G_TX_MAIL_ROOM	= 0x21,	/* no payload; addr: messages taken in the session */
 	KIWI_G2G_TX_BIND	= 0x30,	/* payload: kiwi_g2g_tx_bind */
 	KIWI_G2G_TX_RELEASE	= 0x31,	/* no payload; the importer gives up key */
 	KIWI_G2G_TX_SHOOTDOWN	= 0x32,	/* no payload; the exporter takes back key */

@@ -914,7 +914,7 @@ def old(log):
         assert dev.count().messages_dropped == 2 and a.mr.read(0, 8) == bytes(8)
         a.send_cqe(FLUSH, a.write(a.mr, a.sge(0, 8)))
         assert other.receive(0.1) is None and a.idle() and a.state == ERR
-        # Another one is of this session.
+        # Another one is of the session that is.
         b = End(dev)
         b.init()
         b.rtr(THEIR_ID, 0x123456)

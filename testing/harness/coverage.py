@@ -17,10 +17,10 @@ DATA = "gcov.tgz"
 
 def collect(vm):
     """Saves the counts of a guest that is about to end in its log folder."""
-    # Files of debugfs have no size, so tar sees nothing in them.
-    vm.sh("mkdir -p /tmp/gcov; cd /sys/kernel/debug/gcov && find . -path '*/drivers/kiwi_*' "
-          "-name '*.gcda' | while read -r f; do "
-          "mkdir -p /tmp/gcov/${f%/*}; cat $f >/tmp/gcov/$f; done", timeout=120)
+    # Files of debugfs have no size, so tar sees nothing in them; there are links beside them.
+    vm.sh("mkdir -p /tmp/gcov/drivers; cd /sys/kernel/debug/gcov && "
+          "for f in $(find . -path '*/drivers/kiwi_*' -prune); do "
+          "cp -r $f /tmp/gcov/drivers; done; find /tmp/gcov -type l -exec rm {} +", timeout=120)
     (vm.log / DATA).write_bytes(vm.run_bytes("tar -cz -C /tmp/gcov .", timeout=120)[1])
 
 

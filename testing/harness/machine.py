@@ -58,7 +58,7 @@ class Machine:
     vram: str = "4G"
     iommu: str = "off"          # off, on, or ats (device IOTLBs too)
     acs: bool = False           # the switches' downstream ports can redirect requests
-    pciehp: bool = False        # native PCIe hotplug in place of ACPI's
+    pciehp: bool = False        # native PCIe hotplug in place of ACPI's; with test kernels always
     icount: bool = False        # one vCPU that counts instructions, reproducible
     pcap: bool = False          # each port's frames to LOG/snicNpM.pcap
     rdma: bool = False          # the guest has rdma-core and perftest
@@ -128,7 +128,9 @@ class Machine:
                      "-rtc", "base=2020-01-01T00:00:00,clock=vm"]
         else:
             args += ["-accel", "tcg,thread=multi", "-smp", str(self.smp)]
-        if self.pciehp:
+        # Under ACPI's hotplug a kernel walks its slots in AML at each bus of a boot, which takes
+        # one with detectors half a second.
+        if self.pciehp or self.test_kernel:
             args += ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"]
         if self.iommu != "off":
             ats = ",device-iotlb=on" if self.iommu == "ats" else ""

@@ -259,8 +259,9 @@ class VM:
 
     def leaks(self):
         """What kmemleak finds that was not freed; a test kernel has it."""
-        # An object younger than 5 s is none yet; one that a scan misses is found by the next.
-        self.sh("cd /sys/kernel/debug; sleep 6; echo scan >kmemleak; echo scan >kmemleak",
+        # The first scan takes the objects' checksums; the second reports what it does not reach,
+        # did not change since, and is older than 5 s.
+        self.sh("cd /sys/kernel/debug; sleep 5.5 & echo scan >kmemleak; wait; echo scan >kmemleak",
                 timeout=120)
         return self.sh("cat /sys/kernel/debug/kmemleak").splitlines()
 

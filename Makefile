@@ -39,7 +39,7 @@ programs: $(programs:%=$(B)/bin/%)
 demo: ## move memory from GPU to GPU over RDMA, on an emulated host
 	@scripts/demo.sh
 
-demo-g2g: ## loads, stores and atomics between accelerators, through G2G dies on an emulated host
+demo-g2g: ## loads, stores, atomics and messages between accelerators, through G2G dies on an emulated host
 	@scripts/demo-g2g.sh
 
 test: ## all that CI runs; T='PATTERN...' for some of it

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Loads, stores and atomics into the memory of other accelerators, on an emulated host.
+"""Memory of other accelerators by loads, stores and atomics, and by messages, on an emulated host.
 
     demo_g2g.py [KERNEL]
 
 Four G2G IO dies linked each to each, then eight below two that forward. Each has an accelerator,
-whose memory every other one reaches through its own die, under each personality image in turn.
-Exit status 0: every byte was right, and none went through system memory.
+whose memory every other one reaches through its own die, by both semantics, under each personality
+image in turn. Exit status 0: every byte was right, and none went through system memory.
 """
 
 import json
@@ -29,8 +29,11 @@ FABRICS = {
 }
 PATHS = {2: "p2p-switch", 3: "p2p-root"}    # enum kiwi_path
 MODULES = ("kiwi_fw", "kiwi_g2g", "xpu")
+WORK = {"memory": ("loads", "stores", "atomics"), "message": ("puts", "gets", "sends")}
 COUNTERS = ("load_bytes", "store_bytes", "atomics", "served_read_bytes", "served_write_bytes",
-            "served_atomics", "poisoned", "stores_dropped")
+            "served_atomics", "poisoned", "stores_dropped", "messages_dropped", "qp_retransmitted")
+FRAMES = {"memory_pdus": "loads, stores and atomics", "message_pdus": "messages",
+          "acks": "acknowledgements"}
 
 
 def run(vm, command):
@@ -39,25 +42,38 @@ def run(vm, command):
     return vm.sh(command, timeout=BUDGET)
 
 
+def semantics(vm):
+    """What the image in use offers, by its descriptor; all dies have the same."""
+    slots = json.loads(vm.sh("kiwictl --json g2g image show g2g0"))["slots"]
+    return next(slot["semantics"] for slot in slots if slot["active"])
+
+
 def measure(vm):
-    """What every pair did under each image: {image: {(exporter, importer): row}}."""
+    """What every pair did under each image: {image: {(owner of the memory, user): row}}."""
     found = {}
+    dies = len(audit.parts(vm, "xpu"))
     for name in g2gfabric.IMAGES:
         run(vm, f"g2g-test image {name}")
-        rows = json.loads(run(vm, "g2g-test pairs"))
-        found[name] = {(row["from"], row["to"]): row for row in rows}
+        offered = semantics(vm)
+        print(f"  {name} offers: {', '.join(offered)}")
+        rows = found[name] = {}
+        for kind, command in (("memory", "g2g-test pairs"), ("message", f"g2g-messages pairs {dies}")):
+            for row in json.loads(run(vm, command)) if kind in offered else ():
+                rows.setdefault((row["from"], row["to"]), {}).update(row)
     return found
 
 
 def show(found):
     """A line for each pair."""
     images = list(found)
-    print("\nAccesses by the importer's CPU, all of them verified by the engine of the exporter's "
-          "accelerator.\n")
+    size = next(iter(found[images[0]].values())).get("bytes")
+    print("\nEach pair, verified by the engines of the accelerators: loads/stores/atomics by the user's "
+          f"CPU,\nthen puts/gets/sends of {size} bytes between its accelerator's memory and the "
+          "other's.\n")
     print(f"{'memory of':>10} {'user':>5} {'path':>11}" + "".join(f"{name:>22}" for name in images))
-    print(" " * 28 + "  loads/stores/atomics" * len(images))
     for pair, first in found[images[0]].items():
-        cells = ["{loads}/{stores}/{atomics} ok".format(**found[name][pair]) for name in images]
+        cells = [" ".join("/".join(str(found[name][pair].get(key, "-")) for key in keys)
+                          for keys in WORK.values()) + " ok" for name in images]
         print(f"{'xpu' + str(pair[0]):>10} {'g2g' + str(pair[1]):>5} "
               f"{PATHS.get(first['path'], 'SYSTEM'):>11}" + "".join(f"{c:>22}" for c in cells))
 
@@ -69,17 +85,19 @@ def check(vm, found):
     for name, rows in found.items():
         missing = {(a, b) for a in range(dies) for b in range(dies) if a != b} - set(rows)
         wrong += [f"{name}: no result of {a} to {b}" for a, b in sorted(missing)]
-        wrong += [f"{name}: {pair} did nothing" for pair, row in rows.items()
-                  if not (row["loads"] and row["stores"] and row["atomics"])]
-    n = audit.g2g_counters(vm, *COUNTERS)
+        wrong += [f"{name}: {pair} did no {key}" for pair, row in rows.items()
+                  for keys in WORK.values() for key in keys if not row.get(key)]
+    n = audit.g2g_counters(vm, *COUNTERS, *FRAMES)
     print(f"\nAll dies together: {n['load_bytes']} bytes loaded, {n['store_bytes']} stored, "
           f"{n['atomics']} atomics; served by peers: {n['served_read_bytes']}, "
           f"{n['served_write_bytes']}, {n['served_atomics']}.")
+    print("Frames: " + ", ".join(f"{n[name]} of {words}" for name, words in FRAMES.items()) + ".")
     for done, served in (("load_bytes", "served_read_bytes"), ("store_bytes", "served_write_bytes"),
                          ("atomics", "served_atomics")):
         if n[done] != n[served]:
             wrong.append(f"{done} {n[done]}, {served} {n[served]}")
-    wrong += [f"{name}: {n[name]}" for name in ("poisoned", "stores_dropped") if n[name]]
+    wrong += [f"{name}: {n[name]}" for name in
+              ("poisoned", "stores_dropped", "messages_dropped", "qp_retransmitted") if n[name]]
     for die in audit.parts(vm, "g2g"):
         wrong += [f"{die}: {key} {value}" for key, value in audit.diag(vm, die).items()
                   if "payload" in key and "peer" not in key]

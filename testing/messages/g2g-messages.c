@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * g2g-messages VERB A B: a queue pair between dies A and B of the machine, in memory of their
- * accelerators. Both have a session before.
+ * g2g-messages VERB: queue pairs between dies of the machine, in memory of their accelerators.
+ * All have sessions before.
  *
- *	exchange	every operation, both ways; engines of the accelerators check what is where
- *	until-dead	WRITEs from A to B until B is lost; says "ready" first
+ *	exchange A B	every operation, both ways; engines of the accelerators check what is where
+ *	until-dead A B	WRITEs from A to B until B is lost; says "ready" first
+ *	pairs COUNT	each of the first dies puts to, gets from and sends to each other, checked
+ *			likewise; the results as JSON
  *
  * The exit status tells whether all went well; if not, the last line printed is what did not.
  */
@@ -24,6 +26,8 @@
 #define LENGTH		0x40000
 #define IOVA		0x7000000000
 #define PATIENCE	60000	/* ms */
+#define ENDS_MAX	16
+#define PAIR_BYTES	100003	/* of each message of "pairs" */
 #define ACCESS		(KIWI_ACCESS_LOCAL_WRITE | KIWI_ACCESS_REMOTE_WRITE | \
 			 KIWI_ACCESS_REMOTE_READ | KIWI_ACCESS_REMOTE_ATOMIC)
 
@@ -31,19 +35,19 @@ struct end {
 	struct kiwi_g2g *g2g;
 	struct kiwi_device *dev;
 	struct kiwi_g2g_fabric_query fabric;
+	struct kiwi_pd *pd;
 	struct kiwi_mr *mr;
 	struct kiwi_cq *cq;
 	struct kiwi_qp *qp;
 	const volatile struct kiwi_error_page *errors;
 	int xpu, buf, event_fd;
 	uint8_t memory[LENGTH];	/* what the accelerator's is to hold */
+	unsigned int puts, gets, sends;	/* in the last pair: verified */
 };
 
 static void open_end(struct end *e, const char *number)
 {
 	struct kiwi_cq_config cq = { .entries = 64 };
-	struct kiwi_qp_config qp = { .sq_units = 64, .rq_entries = 16, .recv_sge = 1 };
-	struct kiwi_pd *pd;
 	size_t n;
 
 	must(kiwi_g2g_open(number, &e->g2g));
@@ -56,15 +60,13 @@ static void open_end(struct end *e, const char *number)
 	memory_set(e->xpu, e->buf, e->memory, LENGTH);
 
 	must(kiwi_error_page(e->dev, NULL, &e->errors));	/* what is made later has a word */
-	must(kiwi_pd_alloc(e->dev, &pd));
-	must(kiwi_mr_reg_dmabuf(pd, e->buf, 0, LENGTH, IOVA, ACCESS, &e->mr));
+	must(kiwi_pd_alloc(e->dev, &e->pd));
+	must(kiwi_mr_reg_dmabuf(e->pd, e->buf, 0, LENGTH, IOVA, ACCESS, &e->mr));
 	e->event_fd = eventfd(0, EFD_CLOEXEC);
 	if (e->event_fd < 0)
 		fail("eventfd: %s", strerror(errno));
 	cq.event_fd = e->event_fd;
 	must(kiwi_cq_create(e->dev, &cq, &e->cq));
-	qp.send_cq = e->cq;
-	must(kiwi_qp_create(pd, &qp, &e->qp));
 }
 
 static void close_end(struct end *e)
@@ -73,6 +75,14 @@ static void close_end(struct end *e)
 	close(e->event_fd);
 	close(e->buf);
 	close(e->xpu);
+}
+
+static void make_qp(struct end *e)
+{
+	struct kiwi_qp_config qp = { .sq_units = 64, .rq_entries = 16, .recv_sge = 1 };
+
+	qp.send_cq = e->cq;
+	must(kiwi_qp_create(e->pd, &qp, &e->qp));
 }
 
 static void connect_to(struct end *e, const struct end *peer, uint32_t sq_psn, uint32_t rq_psn)
@@ -96,6 +106,14 @@ static void connect_to(struct end *e, const struct end *peer, uint32_t sq_psn, u
 	c.dgid[KIWI_G2G_DGID_ACCEL] = (uint8_t)(peer->fabric.accel >> 8);
 	c.dgid[KIWI_G2G_DGID_ACCEL + 1] = (uint8_t)peer->fabric.accel;
 	must(kiwi_qp_connect(e->qp, &c));
+}
+
+static void connect_both(struct end *a, struct end *b)
+{
+	make_qp(a);
+	make_qp(b);
+	connect_to(a, b, 100, 200);
+	connect_to(b, a, 200, 100);
 }
 
 /* The next completion; who waits is woken by the device. */
@@ -175,14 +193,17 @@ static void move(struct end *a, struct end *b, uint32_t length)
 	done(a, KIWI_CQE_WRITE, 0);
 	memcpy(b->memory + there, a->memory + here, length);
 	verify_both(a, b, "WRITE");
+	a->puts++;
 
 	post(a, b, (struct kiwi_send_wr) { .opcode = KIWI_WQE_READ }, piece(a, there, length), here);
 	done(a, KIWI_CQE_READ, length);
 	memcpy(a->memory + there, b->memory + here, length);
 	verify_both(a, b, "READ");
+	a->gets++;
 
 	send_to(a, b, here + 1, there + 5, length);
 	verify_both(a, b, "SEND");
+	a->sends++;
 }
 
 static void atomic(struct end *a, struct end *b, struct kiwi_send_wr wr)
@@ -271,23 +292,73 @@ static void until_dead(struct end *a, struct end *b)
 	printf("%u writes\n", writes);
 }
 
-int main(int argc, char **argv)
+/* Work of a die in memory of another */
+static void print_row(const struct end *user, const struct end *owner, bool last)
+{
+	struct kiwi_snic_mr_query q;
+
+	must(kiwi_mr_query(owner->mr, &q));
+	printf("  { \"from\": %u, \"to\": %u, ", owner->fabric.accel, user->fabric.accel);
+	printf("\"path\": %u, \"bytes\": %u, ", q.path, PAIR_BYTES);
+	printf("\"puts\": %u, \"gets\": %u, \"sends\": %u }%s\n", user->puts, user->gets,
+	       user->sends, last ? "" : ",");
+}
+
+static void pair(struct end *a, struct end *b, bool last)
+{
+	a->puts = a->gets = a->sends = 0;
+	b->puts = b->gets = b->sends = 0;
+	connect_both(a, b);
+	move(a, b, PAIR_BYTES);
+	move(b, a, PAIR_BYTES);
+	print_row(a, b, false);
+	print_row(b, a, last);
+	must(kiwi_qp_destroy(a->qp));
+	must(kiwi_qp_destroy(b->qp));
+}
+
+static void pairs(const char *text)
+{
+	static struct end ends[ENDS_MAX];
+	unsigned int count = (unsigned int)atoi(text), a, b;
+	char number[12];
+
+	if (count < 2 || count > ENDS_MAX)
+		fail("pairs of %u dies", count);
+	for (a = 0; a < count; a++) {
+		snprintf(number, sizeof(number), "%u", a);
+		open_end(&ends[a], number);
+	}
+	printf("[\n");
+	for (a = 0; a < count; a++)
+		for (b = a + 1; b < count; b++)
+			pair(&ends[a], &ends[b], a == count - 2);
+	printf("]\n");
+	for (a = 0; a < count; a++)
+		close_end(&ends[a]);
+}
+
+static void between(void (*work)(struct end *a, struct end *b), char **numbers)
 {
 	static struct end a, b;
 
-	if (argc != 4)
-		fail("g2g-messages exchange|until-dead A B");
-	open_end(&a, argv[2]);
-	open_end(&b, argv[3]);
-	connect_to(&a, &b, 100, 200);
-	connect_to(&b, &a, 200, 100);
-	if (!strcmp(argv[1], "exchange"))
-		exchange(&a, &b);
-	else if (!strcmp(argv[1], "until-dead"))
-		until_dead(&a, &b);
-	else
-		fail("no verb %s", argv[1]);
+	open_end(&a, numbers[0]);
+	open_end(&b, numbers[1]);
+	connect_both(&a, &b);
+	work(&a, &b);
 	close_end(&a);
 	close_end(&b);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 4 && !strcmp(argv[1], "exchange"))
+		between(exchange, argv + 2);
+	else if (argc == 4 && !strcmp(argv[1], "until-dead"))
+		between(until_dead, argv + 2);
+	else if (argc == 3 && !strcmp(argv[1], "pairs"))
+		pairs(argv[2]);
+	else
+		fail("g2g-messages exchange|until-dead A B, or pairs COUNT");
 	return 0;
 }

@@ -98,10 +98,13 @@ def all_pairs(vm):
                 [str(number), str(int(name != "SUE"))]
         rows = json.loads(test(vm, "pairs", timeout=300))
         assert {(r["from"], r["to"]) for r in rows} == pairs, rows
+        sent = json.loads(vm.sh(f"g2g-messages pairs {dies}", timeout=300))
+        assert {(r["from"], r["to"]) for r in sent} == pairs, sent
+        assert all(r["puts"] and r["gets"] and r["sends"] for r in sent), sent
         assert held(vm) == idle
     assert not any(audit.g2g_counters(
         vm, "poisoned", "stores_dropped", "unmapped", "refused_key", "refused_bounds",
-        "refused_right", "protocol").values())
+        "refused_right", "protocol", "messages_dropped").values())
     n = audit.g2g_counters(vm, "load_bytes", "store_bytes", "atomics", "served_read_bytes",
                            "served_write_bytes", "served_atomics")
     done = [sum(r[what] for r in rows) * len(g2gfabric.IMAGES) for what in ("loads", "atomics")]

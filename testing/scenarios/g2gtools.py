@@ -3,6 +3,7 @@
 
 import json
 
+import abi
 import g2gfabric
 from scenario import scenario
 
@@ -128,11 +129,14 @@ def check_images(vm):
     slots = shown(vm, "image show g2g0")["slots"]
     assert [(s["state"], s["active"]) for s in slots] == \
         [("VERIFIED", True), ("VERIFIED", False)] and slots[1]["name"] == "test", slots
+    assert [s["semantics"] for s in slots] == [["memory", "message"]] * 2, slots
     refused(vm, "image activate g2g0 1", "g2g0")
     refused(vm, "image load g2g0 0 OISA", "g2g0")
     refused(vm, "image load g2g0 1 NONE", "NONE")
     vm.sh("kiwictl g2g fabric deactivate g2g0 && kiwictl g2g image activate g2g0 1")
     assert [s["active"] for s in shown(vm, "image show g2g0")["slots"]] == [False, True]
+    vm.sh("kiwictl g2g image load g2g0 0 accesses")
+    assert shown(vm, "image show g2g0")["slots"][0]["semantics"] == ["memory"]
     # By kiwictl itself, and one that is damaged.
     path = f"{g2gfabric.FIRMWARE}/SUE"
     vm.sh(f"kiwictl g2g image load g2g0 0 {path}")
@@ -141,7 +145,9 @@ def check_images(vm):
     assert shown(vm, "image show g2g0")["slots"][0]["error"] == "MALFORMED"
 
 
-@scenario("g2g.kiwictl", topology="g2g-mesh", timeout=400, files=g2gfabric.files("g2g-mesh"))
+@scenario("g2g.kiwictl", topology="g2g-mesh", timeout=400, files={
+    **g2gfabric.files("g2g-mesh"),
+    f"{g2gfabric.FIRMWARE}/accesses": g2gfabric.image(abi.KIWI_G2G_SUE, semantics=1)})
 def kiwictl(vm):
     """A mesh of four dies brought up, looked at, used and taken down by kiwictl alone."""
     bring_up(vm)

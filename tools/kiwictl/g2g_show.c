@@ -297,10 +297,34 @@ int cmd_g2g_routes(int argc, char **argv)
 
 /* Images ------------------------------------------------------------------------------ */
 
+static void print_semantics(uint8_t semantics)
+{
+	static const struct { uint8_t bit; const char *name; } all[] = {
+		{ KIWI_G2G_SEM_MEMORY, "memory" }, { KIWI_G2G_SEM_MESSAGE, "message" },
+	};
+	unsigned int i;
+
+	if (as_json)
+		json_open("semantics", '[');
+	else
+		printf("\n  %-14s", "semantics");
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!(semantics & all[i].bit))
+			continue;
+		if (as_json)
+			json_string(NULL, all[i].name);
+		else
+			printf(" %s", all[i].name);
+	}
+	if (as_json)
+		json_close(']');
+}
+
 static void print_verified(const struct kiwi_g2g_image_query *q, const char *hash)
 {
 	printf("\n  %-14s %.32s, id %u, version %u%s", "name", q->name, q->id, q->version,
 	       q->image_flags & KIWI_G2G_IMAGE_PROVISIONAL ? ", provisional" : "");
+	print_semantics(q->semantics);
 	printf("\n  %-14s PDUs of %u bytes, %u accelerators, exports of 2^%u bytes", "limits",
 	       q->mtu, 1U << q->id_bits, q->addr_bits);
 	printf("\n  %-14s %s", "hash", hash);
@@ -325,6 +349,7 @@ static void print_image(uint32_t slot, const struct kiwi_g2g_image_query *q)
 			json_number("id", q->id);
 			json_number("version", q->version);
 			json_bool("provisional", q->image_flags & KIWI_G2G_IMAGE_PROVISIONAL);
+			print_semantics(q->semantics);
 			json_number("mtu", q->mtu);
 			json_number("id_bits", q->id_bits);
 			json_number("addr_bits", q->addr_bits);

@@ -191,7 +191,7 @@ def main():
     parser = argparse.ArgumentParser(description="Runs the project's tests.")
     parser.add_argument("patterns", nargs="*", help="names or shell patterns; all by default")
     parser.add_argument("-j", "--jobs", type=int,
-                        default=int(os.environ.get("KIWI_JOBS", min(2, os.cpu_count()))),
+                        default=int(os.environ.get("KIWI_JOBS", min(2, os.cpu_count()) + 1)),
                         help="how many run at once (%(default)s)")
     parser.add_argument("-l", "--list", action="store_true", help="list the tests")
     parser.add_argument("-n", "--no-prepare", action="store_true",

@@ -58,7 +58,7 @@ class Machine:
     vram: str = "4G"
     iommu: str = "off"          # off, on, or ats (device IOTLBs too)
     acs: bool = False           # the switches' downstream ports can redirect requests
-    pciehp: bool = False        # native PCIe hotplug in place of ACPI's; with test kernels always
+    pciehp: bool = None         # native PCIe hotplug in place of ACPI's; by default with test kernels
     icount: bool = False        # one vCPU that counts instructions, reproducible
     pcap: bool = False          # each port's frames to LOG/snicNpM.pcap
     rdma: bool = False          # the guest has rdma-core and perftest
@@ -75,6 +75,11 @@ class Machine:
             raise ValueError(f"iommu is off, on or ats, not '{self.iommu}'")
         if self.vnet is None:
             self.vnet = self.rdma
+        # Under ACPI's hotplug a kernel walks its slots in AML at each bus of a boot, which takes
+        # one with detectors half a second. Of an unplugging by its own native hotplug lockdep
+        # complains.
+        if self.pciehp is None:
+            self.pciehp = self.test_kernel
         unknown = set(self.props) - set(self.devices())
         if unknown:
             raise ValueError(f"no device {', '.join(sorted(unknown))} in topology "
@@ -128,9 +133,7 @@ class Machine:
                      "-rtc", "base=2020-01-01T00:00:00,clock=vm"]
         else:
             args += ["-accel", "tcg,thread=multi", "-smp", str(self.smp)]
-        # Under ACPI's hotplug a kernel walks its slots in AML at each bus of a boot, which takes
-        # one with detectors half a second.
-        if self.pciehp or self.test_kernel:
+        if self.pciehp:
             args += ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"]
         if self.iommu != "off":
             ats = ",device-iotlb=on" if self.iommu == "ats" else ""

@@ -186,6 +186,17 @@ class VM:
         """Sets a property of a device, by the device's id."""
         self.qmp("qom-set", path=f"/machine/peripheral/{device}", property=prop, value=value)
 
+    def unplug(self, device):
+        """Asks the guest to let a device go, and waits until it has."""
+        self.qmp("device_del", id=device)
+        self.wait_event("DEVICE_DELETED")
+
+    def plug(self, device):
+        """Puts a device of the machine, by its id, back into the slot that it went from."""
+        words = next(a for a in self.machine.arguments(self.log)
+                     if f",id={device},bus=" in a).split(",")
+        self.qmp("device_add", driver=words[0], **dict(w.split("=", 1) for w in words[1:]))
+
     def wait_event(self, name, timeout=60):
         """Waits for a QMP event and returns it; earlier ones count."""
         deadline = time.monotonic() + timeout * self.stretch

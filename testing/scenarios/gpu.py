@@ -196,6 +196,28 @@ class Ends:
             assert end[n, kernel][:2] == (FAILED, RESET), end
         cut_off(end, 1 - n)
 
+    def snic_unplug(self, n):
+        burn(self.vm)
+        self.vm.unplug(f"snic{n}")
+        before, end = uptime(self.vm), ends(self.vm)
+        self.plug("snic", n)
+        told(end, n, before)
+        cut_off(end, 1 - n)
+
+    def xpu_unplug(self, n):
+        burn(self.vm)
+        self.vm.unplug(f"xpu{n}")
+        end = ends(self.vm)
+        self.plug("xpu", n)
+        assert end[n, "work"] == end[n, "watch"] == "gone", end
+        cut_off(end, 1 - n)
+
+    def plug(self, kind, n):
+        """The same device again, whose driver is there and waits."""
+        name = "kiwi" if kind == "snic" else kind
+        self.vm.plug(f"{kind}{n}")
+        self.vm.sh(f"until [ -e /sys/class/{name}/{kind}{n} ]; do usleep 50000; done", timeout=60)
+
     def both(self, n, first, second):
         burn(self.vm)
         address = {"kiwi_snic": self.snic[n], "xpu": self.xpu[n]}
@@ -230,11 +252,11 @@ class Ends:
         for module in modules:
             self.vm.sh(f"insmod /modules/{module}.ko", timeout=120)
 
-    ALL = (kill, kill_holder, snic_unbind, snic_reset, snic_fatal, xpu_unbind, xpu_reset,
-           xpu_then_snic, snic_then_xpu, unload)
+    ALL = (kill, kill_holder, snic_unbind, snic_reset, snic_fatal, snic_unplug, xpu_unbind,
+           xpu_reset, xpu_unplug, xpu_then_snic, snic_then_xpu, unload)
 
 
-@scenario("gpu.ends", kernel="test-6.12", iommu="off", props=PACE,
+@scenario("gpu.ends", kernel="test-6.12", iommu="off", pciehp=False, props=PACE,
           covers=[8, 11, 15, 18, 35], timeout=240 if not SOAK else 3600)
 def all_ends(vm):
     """Kernels at full rate when what they use goes, in each order: told in time, nothing left."""

@@ -129,17 +129,9 @@ def surprise(vm):
         assert reap(vm)[0] == 1
         wait(vm, "! [ -e /sys/class/kiwi/snic0 ]")
         vm.sh("sleep 2")        # the slot's indicator goes off late, and would take what is new
-        plug(vm, "snic0")
+        vm.plug("snic0")
         wait(vm, "[ -e /sys/class/kiwi/snic0 ]")
         vm.sh("kiwi-perf write -s 4K -n 10 --verify")
-
-
-def plug(vm, name):
-    """Puts a SNIC back into the slot that its namesake was torn out of."""
-    arguments = vm.machine.arguments(vm.log)
-    text = next(a for a in arguments if a.startswith("kiwi-snic,") and f"id={name}," in a)
-    options = dict(word.split("=", 1) for word in text.split(",")[1:])
-    vm.qmp("device_add", driver="kiwi-snic", **options)
 
 
 @scenario("lifetime.open", covers=[18, 21], timeout=600)

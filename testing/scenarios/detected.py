@@ -10,7 +10,7 @@ KERNEL = "test-6.12"
 # By file. None with native PCIe hotplug: unplugging makes lockdep complain of the kernel's own
 # pciehp.
 AGAIN = {
-    "g2g": ["g2g.ends", "g2g.messages", "g2g.snic"],
+    "g2g": ["g2g.ends", "g2g.image", "g2g.messages", "g2g.probe", "g2g.snic"],
     "hostile": ["hostile.start"],
     "ioctl": ["ioctl.all", "ioctl.destroy-refused", "ioctl.revoke-refused", "ioctl.dead",
               "ioctl.sysfs"],
@@ -20,7 +20,7 @@ AGAIN = {
     "xpu": ["xpu.selftest"],
 }
 IN_A_SOAK = {
-    "g2g": ["g2g.grants", "g2g.image", "g2g.kill", "g2g.mesh", "g2g.messages-end", "g2g.revoke",
+    "g2g": ["g2g.grants", "g2g.kill", "g2g.mesh", "g2g.messages-end", "g2g.revoke",
             "g2g.silence"],
     "gpu": ["gpu.all", "gpu.late"],
     "hostile": ["hostile.replies"],

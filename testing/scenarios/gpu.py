@@ -249,8 +249,12 @@ class Ends:
         modules = ("xpu", "kiwi_snic")[::1 - 2 * n]
         for module in modules:
             self.vm.sh(f"rmmod {module}", timeout=120)
-        for module in modules:
+        self.vm.sh("echo 0 >/sys/bus/pci/drivers_autoprobe")    # which goes by age: a device
+        for module in modules:                                  # plugged in again is the last
             self.vm.sh(f"insmod /modules/{module}.ko", timeout=120)
+            for address in self.xpu if module == "xpu" else self.snic:
+                self.bind(module, address)
+        self.vm.sh("echo 1 >/sys/bus/pci/drivers_autoprobe")
 
     ALL = (kill, kill_holder, snic_unbind, snic_reset, snic_fatal, snic_unplug, xpu_unbind,
            xpu_reset, xpu_unplug, xpu_then_snic, snic_then_xpu, unload)

@@ -387,5 +387,6 @@ const struct attribute_group *kg2g_dev_groups[] = {
 	&image0_group,
 	&image1_group,
 	&counters_group,
+	&kiwi_diag_group,
 	NULL
 };

@@ -56,6 +56,8 @@ ssize_t kiwi_cap_bit_emit(struct kiwi_part *part, unsigned long bit, char *buf);
 
 /* serial, fw_version, abi_version, revision, generation */
 extern const struct attribute_group kiwi_identity_group;
+/* diag/ */
+extern const struct attribute_group kiwi_diag_group;
 
 /* Ports ----------------------------------------------------------------------- */
 

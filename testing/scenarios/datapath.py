@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The data path by itself: no system call, and what a message costs the bus."""
 
-import re
+import strace
 
 from scenario import scenario
 
@@ -13,10 +13,8 @@ WQE, CQE = 64, 64       # bytes that the device moves for each of these messages
 
 
 def system_calls(vm, arguments):
-    """The names of the system calls of a run of kiwi-perf, in order."""
-    vm.sh(f"timeout 100 strace -f -o /run/trace kiwi-perf {arguments}", timeout=110)
-    trace = vm.get("/run/trace").decode()
-    return re.findall(r"^\d+ +(\w+)\(", trace, re.MULTILINE)
+    """Those of a run of kiwi-perf."""
+    return strace.system_calls(vm, f"kiwi-perf {arguments}")
 
 
 @scenario("datapath.no-system-call", rdma=True)

@@ -4,7 +4,9 @@
 import json
 
 import abi
+import audit
 import g2gfabric
+import strace
 from scenario import scenario
 
 POD = "5d0c1e7a-6b48-4f02-9f3c-e4d7a1b2c3d4"
@@ -178,6 +180,118 @@ def kiwi_perf(vm):
             print(json.dumps(report["results"]))
     rc, output = vm.run("kiwi-perf write -d g2g0 -P g2g9")
     assert rc == 1 and "g2g9" in output, output
+
+
+ENDS = "-d g2g0 -P g2g1 --peer-mem gpu:xpu1"
+
+
+def payload(vm):
+    """Payload that dies 0 and 1 moved to and from system memory, as they themselves count."""
+    return sum(value for die in ("g2g0", "g2g1") for key, value in audit.diag(vm, die).items()
+               if key.startswith("dma_payload") and key.endswith("system_bytes"))
+
+
+@scenario("g2g.perf-messages", topology="g2g-mesh", timeout=500)
+def perf_messages(vm):
+    """Messages of all kinds and sizes from an accelerator's memory to another's, every byte
+    checked: a doorbell each, of any size, in one process and between two."""
+    bring_up(vm)
+    for op in ("write", "read", "send", "atomic", "cas"):
+        for size in (8,) if op in ("atomic", "cas") else (1, 5000, 1 << 20):
+            for test in ("bw", "lat"):
+                report = perf(vm, f"{op} {ENDS} -m gpu:xpu0 --semantics message -s {size} -n 6 "
+                              f"-v -t {test}")
+                row = report["results"][0]
+                assert (row["bytes"], row["verified"]) == (size, True), report
+                assert row["local"]["doorbells"] == 6, report
+                assert row["dma_peer_bytes"] == 2 * 6 * size or op in ("atomic", "cas"), report
+    assert not payload(vm)
+    vm.sh("ip link set lo up; kiwi-perf --listen -d g2g3 -m gpu:xpu3 & "
+          "until kiwi-perf send -d g2g2 -m gpu:xpu2 -c 127.0.0.1 -s 100000 -n 5 -v; do "
+          "kill -0 $! || exit 1; usleep 200000; done; wait $!", timeout=100)
+    for words, says in (("write --semantics message", "snic0"), ("send -d g2g0 -P snic1", "snic1"),
+                        (f"send {ENDS} --semantics memory", "send"),
+                        (f"write {ENDS} --semantics message -g 1", "GIDs"),
+                        (f"cas {ENDS} --semantics both", "write and read")):
+        rc, output = vm.run(f"kiwi-perf {words}")
+        assert rc == 2 and says in output, (words, rc, output)
+
+
+@scenario("g2g.no-system-call", topology="g2g-mesh")
+def no_system_call(vm):
+    """A thousand stores or loads of 16 bytes more, or messages, need no system call more."""
+    bring_up(vm)
+    for work in ("write -s 16 -t lat", "read -s 16 -t lat", "atomic -t lat",
+                 "write -s 16 --semantics message -t lat"):
+        few, many = (strace.system_calls(vm, f"kiwi-perf {work} {ENDS} -n {n}")
+                     for n in (1100, 2100))
+        assert "ioctl" in few and "openat" in few, few
+        # As it polls, it looks for events when nothing has moved for a second.
+        slack = 8 if "message" in work else 0
+        assert abs(len(few) - len(many)) <= slack, f"{work}: {len(few)} and {len(many)}"
+
+
+MEASURES = ("frames", "accesses", "dma")
+
+
+def counted(vm):
+    """What kiwi-perf compares, as dies 0 and 1 count it themselves."""
+    pdus = audit.g2g_counters(vm, "memory_pdus", "message_pdus", "loads", "stores")
+    counts = [pdus["memory_pdus"] + pdus["message_pdus"], pdus["loads"] + pdus["stores"], 0]
+    for die in ("g2g0", "g2g1"):
+        for key, value in audit.diag(vm, die).items():
+            if key == "db_accepted":
+                counts[1] += value
+            elif key.endswith("transactions") and key.startswith(
+                    ("dma_payload", "dma_wqe", "dma_cqe", "dma_cq_ci")):
+                counts[2] += value
+    return dict(zip(MEASURES, counts))
+
+
+def least(rows, measure):
+    """The size from which on messages cost less, or None."""
+    found = None
+    for row in reversed(rows):
+        if row["message"][measure] >= row["memory"][measure]:
+            break
+        found = row["bytes"]
+    return found
+
+
+def check_costs(op, rows, number):
+    """What both semantics cost follows from what they are."""
+    for row in rows:
+        words, size = number * row["bytes"] // 8, row["bytes"]
+        memory, message = row["memory"], row["message"]
+        assert row["verified"] and row["iterations"] == number, row
+        # A load comes after all stores. It is two frames, and each access is one of memory.
+        assert memory["accesses"] == memory["dma"] == words + (op == "write"), row
+        assert memory["frames"] == (words + 2 if op == "write" else 2 * words), row
+        assert message["accesses"] == number, row
+        assert number * -(-size // 4096) < message["frames"] <= 3 * number + \
+            number * size // 1024, row
+        # A CQE each, payload at both ends; WQEs may be fetched together.
+        assert message["dma"] > 3 * number, row
+
+
+@scenario("g2g.crossover", topology="g2g-mesh", timeout=400)
+def crossover(vm):
+    """Both semantics by size: what kiwi-perf says they cost is what the dies have counted."""
+    bring_up(vm)
+    sizes = [8 << n for n in range(14)]
+    for op in ("write", "read"):
+        before = counted(vm)
+        report = perf(vm, f"{op} {ENDS} --semantics both --max 64K -n 4 -v")
+        after, rows = counted(vm), report["results"]
+        print(json.dumps(report))
+        assert [row["bytes"] for row in rows] == sizes, report
+        check_costs(op, rows, 4)
+        assert {m: after[m] - before[m] for m in MEASURES} == {
+            m: sum(row[way][m] for row in rows for way in ("memory", "message"))
+            for m in MEASURES}, report
+        assert report["crossover"] == {m: least(rows, m) for m in ("us", *MEASURES)}, report
+    text = vm.sh(f"kiwi-perf write {ENDS} --semantics both --max 32 -n 2 -v -t lat")
+    assert "Messages cost less" in text and "nothing of silicon" in text, text
 
 
 def each_of_eight(vm, command):

@@ -34,6 +34,27 @@ static bool make_cq(struct end *end, struct kiwi_cq **cq)
 	return false;
 }
 
+static bool open_device(struct end *end)
+{
+	struct kiwi_g2g_fabric_query fabric;
+	const char *name = end->options->device;
+
+	if (!g2g_named(name))
+		return fine(kiwi_open(name, &end->dev));
+	if (!g2g_open(name, &end->g2g, &fabric))
+		return false;
+	end->dev = kiwi_g2g_device(end->g2g);
+	return true;
+}
+
+static void close_device(struct end *end)
+{
+	if (end->g2g)
+		kiwi_g2g_close(end->g2g);
+	else
+		kiwi_close(end->dev);
+}
+
 bool end_open(struct end *end, const struct end_options *options, const struct work *work,
 	      uint32_t sq_units)
 {
@@ -44,8 +65,7 @@ bool end_open(struct end *end, const struct end_options *options, const struct w
 	};
 
 	*end = (struct end){ .options = options, .work = work };
-	if (!fine(kiwi_open(options->device, &end->dev)) ||
-	    !fine(kiwi_pd_alloc(end->dev, &end->pd)) ||
+	if (!open_device(end) || !fine(kiwi_pd_alloc(end->dev, &end->pd)) ||
 	    !mem_alloc(&end->mem, options->mem, work->bytes) ||
 	    !fine(mem_register(&end->mem, end->pd, &end->mr)) ||
 	    !make_cq(end, &end->send_cq) || !make_cq(end, &end->recv_cq))
@@ -68,7 +88,7 @@ void end_close(struct end *end)
 	int send_fd = end->send_cq ? end->send_cq->event_fd : -1;
 	int recv_fd = end->recv_cq ? end->recv_cq->event_fd : -1;
 
-	kiwi_close(end->dev);
+	close_device(end);
 	mem_free(&end->mem);
 	if (send_fd >= 0)
 		close(send_fd);
@@ -77,7 +97,7 @@ void end_close(struct end *end)
 	*end = (struct end){ 0 };
 }
 
-bool end_address(struct end *end, struct address *address)
+static bool snic_address(struct end *end, struct address *address)
 {
 	struct kiwi_snic_query_port port;
 	struct kiwi_snic_gid gid;
@@ -95,17 +115,34 @@ bool end_address(struct end *end, struct address *address)
 			 kiwi_port_state_text(port.state));
 		return false;
 	}
+	address->mtu = port.mtu;
+	memcpy(address->gid, gid.gid, sizeof(address->gid));
+	memcpy(address->mac, port.mac, sizeof(address->mac));
+	return true;
+}
+
+static bool g2g_address(struct end *end, struct address *address)
+{
+	struct kiwi_g2g_fabric_query fabric;
+
+	if (!fine(kiwi_g2g_query_fabric(end->g2g, &fabric)))
+		return false;
+	address->mtu = fabric.msg_mtu;
+	address->gid[KIWI_G2G_DGID_ACCEL] = (uint8_t)(fabric.accel >> 8);
+	address->gid[KIWI_G2G_DGID_ACCEL + 1] = (uint8_t)fabric.accel;
+	return true;
+}
+
+bool end_address(struct end *end, struct address *address)
+{
 	*address = (struct address){
 		.qpn = end->qp->qpn,
 		.psn = end->psn,
 		.rkey = end->mr->key,
-		.mtu = port.mtu,
 		.rd_atomic = kiwi_device_info(end->dev)->max_rd_atomic,
 		.iova = end->mr->iova,
 	};
-	memcpy(address->gid, gid.gid, sizeof(address->gid));
-	memcpy(address->mac, port.mac, sizeof(address->mac));
-	return true;
+	return end->g2g ? g2g_address(end, address) : snic_address(end, address);
 }
 
 static uint8_t smaller(uint32_t a, uint32_t b)
@@ -113,11 +150,29 @@ static uint8_t smaller(uint32_t a, uint32_t b)
 	return (uint8_t)(a < b ? a : b);
 }
 
+/* A die has no ports to ask, but needs a session with the peer. */
+static bool begin_connect(struct end *end, const struct address *peer, struct kiwi_connect *c)
+{
+	const uint8_t *accel = peer->gid + KIWI_G2G_DGID_ACCEL;
+
+	if (!end->g2g)
+		return fine(kiwi_connect_init(end->dev, end->options->port, c));
+	*c = (struct kiwi_connect){
+		.port = 1,
+		.access = KIWI_ACCESS_REMOTE_WRITE | KIWI_ACCESS_REMOTE_READ |
+			  KIWI_ACCESS_REMOTE_ATOMIC,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.min_rnr_timer = 12,
+	};
+	return g2g_meet(end->g2g, (unsigned int)accel[0] << 8 | accel[1]);
+}
+
 bool end_connect(struct end *end, const struct address *mine, const struct address *peer)
 {
 	struct kiwi_connect c;
 
-	if (!fine(kiwi_connect_init(end->dev, end->options->port, &c)))
+	if (!begin_connect(end, peer, &c))
 		return false;
 	c.dest_qpn = peer->qpn;
 	c.sq_psn = mine->psn;

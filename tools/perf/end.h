@@ -4,11 +4,13 @@
 #define END_H
 
 #include "../mem/mem.h"
+#include "g2g.h"
 #include "perf.h"
 
 struct end {
 	const struct end_options *options;
 	const struct work *work;
+	struct kiwi_g2g *g2g;	/* NULL: the device is a SNIC */
 	struct kiwi_device *dev;
 	struct kiwi_pd *pd;
 	struct kiwi_cq *send_cq;
@@ -27,7 +29,7 @@ struct address {
 	uint32_t mtu;		/* code */
 	uint32_t rd_atomic;
 	uint64_t iova;
-	uint8_t gid[16];
+	uint8_t gid[16];	/* of a die: as struct kiwi_connect has its accelerator id */
 	uint8_t mac[6];
 };
 

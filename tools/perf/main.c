@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* kiwi-perf: moves bytes between two devices, and tells how fast, how, and whether rightly. */
-#include "load.h"
+#include "cross.h"
 #include "report.h"
 #include "stall.h"
-#include "window.h"
+#include "way.h"
 #include "wire.h"
 
 #include "../common/say.h"
@@ -28,6 +28,7 @@ const char *const op_names[OP_COUNT] = {
 #define DEFAULT_SIZE	(64ULL << 10)
 #define DEFAULT_ITERATIONS 1000
 #define DEFAULT_BYTES	(256ULL << 20)	/* moved at most, when no count is given */
+#define CROSS_MAX	(1ULL << 20)	/* the same, and the largest size, to compare semantics */
 #define STALL_SECONDS	30
 #define DEPTH_MAX	(1U << 14)
 #define SLOT_ALIGN	64
@@ -46,7 +47,7 @@ struct layout layout_for(const struct work *work, uint64_t size, uint64_t iterat
 
 uint64_t iterations_for(const struct options *o, uint64_t size)
 {
-	uint64_t n = DEFAULT_BYTES / size;
+	uint64_t n = (o->semantics == SEMANTICS_BOTH ? CROSS_MAX : DEFAULT_BYTES) / size;
 
 	if (o->iterations)
 		return o->iterations;
@@ -77,7 +78,7 @@ static uint64_t region_bytes(const struct options *o)
 
 enum {
 	OPT_MIN = 256, OPT_MAX, OPT_PEER_MEM, OPT_PEER_PORT, OPT_PEER_GID,
-	OPT_SIGNAL, OPT_INLINE, OPT_ACK, OPT_STALL, OPT_JSON,
+	OPT_SIGNAL, OPT_INLINE, OPT_ACK, OPT_STALL, OPT_JSON, OPT_SEMANTICS,
 };
 
 static const struct option longs[] = {
@@ -91,6 +92,7 @@ static const struct option longs[] = {
 	{ "peer-port", required_argument, NULL, OPT_PEER_PORT },
 	{ "peer-gid", required_argument, NULL, OPT_PEER_GID },
 	{ "peer-mem", required_argument, NULL, OPT_PEER_MEM },
+	{ "semantics", required_argument, NULL, OPT_SEMANTICS },
 	{ "size", required_argument, NULL, 's' },
 	{ "all", no_argument, NULL, 'a' },
 	{ "min", required_argument, NULL, OPT_MIN },
@@ -124,6 +126,7 @@ static void usage(void)
 	       "  -g, --gid INDEX         GID of the port (0); --peer-gid\n"
 	       "  -m, --mem MEMORY        memory of this end (host); --peer-mem (the same)\n\n"
 	       "Work:\n"
+	       "      --semantics S        of dies: memory, message, or both and compare (memory)\n"
 	       "  -s, --size BYTES        one size (64K)\n"
 	       "  -a, --all               sizes 8 to 64M, each twice the one before; --min, --max\n"
 	       "  -n, --iters N           messages of each size (1000, fewer when large)\n"
@@ -155,6 +158,17 @@ static enum op op_arg(const char *name)
 	if (!strcmp(name, "cmp_swap"))
 		return OP_CMP_SWAP;
 	die_usage("no operation '%s': write, read, send, atomic or cas", name);
+}
+
+static enum semantics semantics_arg(void)
+{
+	static const char *const names[SEMANTICS_COUNT] = { "memory", "message", "both" };
+	unsigned int s;
+
+	for (s = 0; s < SEMANTICS_COUNT; s++)
+		if (!strcmp(optarg, names[s]))
+			return (enum semantics)s;
+	die_usage("semantics '%s' are none of memory, message and both", optarg);
 }
 
 /* Of either end. */
@@ -220,6 +234,9 @@ static void parse_option(struct options *o, int c)
 		o->min_size = SWEEP_MIN;
 		o->max_size = SWEEP_MAX;
 		break;
+	case OPT_SEMANTICS:
+		o->semantics = semantics_arg();
+		break;
 	case OPT_MIN:
 		o->min_size = size_arg();
 		break;
@@ -274,12 +291,49 @@ static void parse_option(struct options *o, int c)
 	}
 }
 
+/* What is asked for and is about queues; NULL: nothing. */
+static const char *about_queues(const struct options *o)
+{
+	return o->work.op == OP_SEND ? "send" : o->connect ? "--connect" :
+	       o->work.events ? "--events" : o->work.mtu ? "--mtu" :
+	       o->use_inline ? "--inline" : o->post_list != 1 ? "--post-list" :
+	       o->signal_every != 1 ? "--signal-every" : NULL;
+}
+
+/* Sets what the user did not. */
+static void check_semantics(struct options *o)
+{
+	bool g2g = g2g_named(o->local.device);
+
+	if (!g2g && o->semantics != SEMANTICS_UNSET)
+		die_usage("--semantics goes with dies, not with %s", o->local.device);
+	if (!o->connect && g2g_named(o->peer.device) != g2g)
+		die_usage("%s and %s do not go together", o->local.device, o->peer.device);
+	if (g2g && o->semantics == SEMANTICS_UNSET)
+		o->semantics = o->work.op == OP_SEND ? SEMANTICS_MESSAGE : SEMANTICS_MEMORY;
+	if (!g2g)
+		o->semantics = SEMANTICS_MESSAGE;
+	if (g2g && (o->local.port != 1 || o->local.gid || o->peer.port != 1 || o->peer.gid))
+		die_usage("ports and GIDs are of SNICs, not of %s", o->local.device);
+	if (o->semantics == SEMANTICS_MESSAGE)
+		return;
+	if (about_queues(o))
+		die_usage("%s goes with messages, not with loads and stores", about_queues(o));
+	if (strcmp(o->local.mem, "host"))
+		die_usage("the near end is the processor: --peer-mem is the memory of the other");
+	if (!o->peer.mem)
+		o->peer.mem = "udmabuf";
+	if (o->semantics == SEMANTICS_BOTH && o->work.op != OP_WRITE && o->work.op != OP_READ)
+		die_usage("both semantics are compared by write and read");
+}
+
 static void check_options(struct options *o)
 {
-	if (window_device(o))
-		window_options(o);
+	check_semantics(o);
 	if (!o->peer.mem)
 		o->peer.mem = o->local.mem;
+	if (o->semantics == SEMANTICS_BOTH && !o->min_size && !o->max_size)
+		o->max_size = CROSS_MAX;
 	if (!o->min_size)
 		o->min_size = o->max_size ? SWEEP_MIN : DEFAULT_SIZE;
 	if (!o->max_size)
@@ -305,13 +359,13 @@ static void check_options(struct options *o)
 
 /* The active side --------------------------------------------------------- */
 
-static bool run_sizes(struct end *end, struct peer *peer, const struct options *o, uint64_t *bad)
+static bool run_sizes(const struct way *way, const struct options *o, uint64_t *bad)
 {
 	struct result result;
 	uint64_t size;
 
 	for (size = o->min_size; size; size = next_size(o, size)) {
-		if (!load_run(end, peer, o, size, iterations_for(o, size), &result))
+		if (!way->run(size, &result))
 			return false;
 		report_result(o, &result);
 		*bad += result.bad;
@@ -319,44 +373,20 @@ static bool run_sizes(struct end *end, struct peer *peer, const struct options *
 	return true;
 }
 
-/* Units of the send queue: the largest work takes a few. */
-static uint32_t send_units(const struct options *o)
+static int drive(const struct way *way, const struct options *o)
 {
-	uint64_t inlined = o->use_inline ? o->max_size : 0;
-	uint64_t units = 1 + (inlined < 512 ? inlined : 512) / 64 + !!inlined;
-
-	return (uint32_t)(units * o->work.depth);
-}
-
-static int drive(const struct options *o)
-{
-	struct peer peer = { .socket = -1 };
-	char about[END_ABOUT];
-	struct address mine;
-	struct end end;
+	struct about about;
 	uint64_t bad = 0;
-	bool good = false;
+	bool good = way->open(o, &about);
 
-	if (!end_open(&end, &o->local, &o->work, send_units(o)))
-		return EXIT_FAILED;
-	if (!end_address(&end, &mine))
-		goto close_end;
-	if (o->connect)
-		good = peer_open_remote(&peer, o, &mine) && end_connect(&end, &mine, &peer.address);
-	else
-		good = peer_open_local(&peer, o, &end, &mine);
-	if (!good)
-		goto close_peer;
-	end_about(&end, about);
-	report_begin(o, kiwi_device_name(end.dev), about, peer.about);
-	good = run_sizes(&end, &peer, o, &bad);
-	report_end(o, good);
+	if (good) {
+		report_begin(o, about.device, about.local, about.peer);
+		good = run_sizes(way, o, &bad);
+		report_end(o, good);
+	}
 	if (bad)
 		complain("%llu messages did not verify", (unsigned long long)bad);
-close_peer:
-	peer_close(&peer);
-close_end:
-	end_close(&end);
+	way->close();
 	return good && !bad ? 0 : EXIT_FAILED;
 }
 
@@ -377,6 +407,7 @@ int main(int argc, char **argv)
 		.local = { .device = "snic0", .mem = "host", .port = 1 },
 		.peer = { .device = "snic1", .port = 1 },
 		.work = { .depth = 64, .ack_timeout = 18 },
+		.semantics = SEMANTICS_UNSET,
 		.post_list = 1,
 		.signal_every = 1,
 		.stall_seconds = STALL_SECONDS,
@@ -396,5 +427,7 @@ int main(int argc, char **argv)
 		die_usage(optind == argc ? "which operation?" : "one operation at a time");
 	o.work.op = op_arg(argv[optind]);
 	check_options(&o);
-	return window_device(&o) ? window_drive(&o) : drive(&o);
+	if (o.semantics == SEMANTICS_BOTH)
+		return cross_drive(&o);
+	return drive(o.semantics == SEMANTICS_MEMORY ? &window_way : &message_way, &o);
 }

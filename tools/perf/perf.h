@@ -25,6 +25,15 @@ static inline bool is_atomic(enum op op)
 
 extern const char *const op_names[OP_COUNT];
 
+/* How dies move bytes; SNICs know messages alone. */
+enum semantics {
+	SEMANTICS_MEMORY,	/* loads, stores and atomics through a window */
+	SEMANTICS_MESSAGE,	/* queue pairs */
+	SEMANTICS_BOTH,		/* each size by the one and the other */
+	SEMANTICS_COUNT,
+	SEMANTICS_UNSET = SEMANTICS_COUNT
+};
+
 /* What one end of the connection stands on. */
 struct end_options {
 	const char *device;
@@ -60,6 +69,7 @@ struct options {
 	struct end_options local;
 	struct end_options peer;
 	struct work work;
+	enum semantics semantics;
 	const char *listen;
 	const char *connect;
 	uint64_t min_size;

@@ -11,9 +11,9 @@ static const char *peer_name(const struct options *o)
 	return o->connect ? o->connect : o->peer.device;
 }
 
-static double per_iteration_us(const struct result *r)
+double report_us(const struct options *o, const struct result *r)
 {
-	return r->seconds * 1e6 / (double)r->iterations;
+	return o->latency ? r->us_median : r->seconds * 1e6 / (double)r->iterations;
 }
 
 static double mb_per_second(const struct result *r)
@@ -75,7 +75,7 @@ static void json_result(const struct options *o, const struct result *r)
 	else
 		json_null("verified");
 	json_real("mb_per_s", mb_per_second(r));
-	json_real("us", o->latency ? r->us_median : per_iteration_us(r));
+	json_real("us", report_us(o, r));
 	if (o->latency) {
 		json_real("us_min", r->us_min);
 		json_real("us_p99", r->us_p99);
@@ -109,7 +109,7 @@ static void text_result(const struct options *o, const struct result *r)
 
 	printf("%10" PRIu64 " %10" PRIu64 " %8s %10.2f %10.2f", r->size, r->iterations,
 	       !o->work.verify ? "-" : r->bad ? "NO" : "yes", mb_per_second(r),
-	       o->latency ? r->us_median : per_iteration_us(r));
+	       report_us(o, r));
 	if (o->latency)
 		printf(" %10.2f %10.2f %10.2f", r->us_min, r->us_p99, r->us_max);
 	printf(" %10" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n", c.frames, c.dma_peer, c.dma_system);

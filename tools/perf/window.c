@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "window.h"
-
+/*
+ * G2G IO dies: the processor stores to memory of the peer and loads from it, through the window
+ * of an import. Both dies are of this host.
+ */
 #include "../common/say.h"
 #include "../mem/mem.h"
+#include "g2g.h"
 #include "pattern.h"
-#include "report.h"
 #include "ticks.h"
-
-#include <kiwi/fabric.h>
+#include "way.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PEER_WAIT_MS 10000
 
 struct window {
 	const struct options *o;
@@ -29,50 +28,12 @@ struct window {
 	uint64_t *ticks;		/* latency of each iteration */
 };
 
-bool window_device(const struct options *o)
-{
-	const char *slash = strrchr(o->local.device, '/');
-
-	return !strncmp(slash ? slash + 1 : o->local.device, "g2g", 3);
-}
-
-/* What is asked for and goes with SNICs alone; NULL: nothing. */
-static const char *foreign(const struct options *o)
-{
-	return o->work.op == OP_SEND ? "send" : o->connect ? "--connect" :
-	       o->work.events ? "--events" : o->work.mtu ? "--mtu" :
-	       o->use_inline ? "--inline" : o->post_list != 1 ? "--post-list" :
-	       o->signal_every != 1 ? "--signal-every" : NULL;
-}
-
-void window_options(struct options *o)
-{
-	if (foreign(o))
-		die_usage("%s goes with SNICs, not with %s", foreign(o), o->local.device);
-	if (strcmp(o->local.mem, "host"))
-		die_usage("a die's own end is the processor: --peer-mem is the memory of the other");
-	if (!o->peer.mem)
-		o->peer.mem = "udmabuf";
-}
-
 /* Setting up -------------------------------------------------------------------------- */
 
 static bool failed(void)
 {
 	complain("%s", kiwi_error());
 	return false;
-}
-
-/* A die that is active, and its accelerator id. */
-static bool open_die(const char *name, struct kiwi_g2g **g2g, uint16_t *accel)
-{
-	struct kiwi_g2g_fabric_query fabric;
-
-	if (kiwi_g2g_open(name, g2g) || kiwi_g2g_wait_fabric(*g2g, KIWI_G2G_FABRIC_ACTIVE, 0) ||
-	    kiwi_g2g_query_fabric(*g2g, &fabric))
-		return failed();
-	*accel = fabric.accel;
-	return true;
 }
 
 static uint32_t rights_for(enum op op)
@@ -107,30 +68,19 @@ static bool open_memory(struct window *w, uint16_t mine)
 	return w->buffer;
 }
 
-static bool window_open(struct window *w)
+static bool set_up(struct window *w)
 {
-	uint16_t mine, other;
+	struct kiwi_g2g_fabric_query mine, other;
 
-	if (!open_die(w->o->local.device, &w->local, &mine) ||
-	    !open_die(w->o->peer.device, &w->peer, &other))
+	if (!g2g_open(w->o->local.device, &w->local, &mine) ||
+	    !g2g_open(w->o->peer.device, &w->peer, &other) ||
+	    !g2g_meet(w->local, other.accel) || !open_memory(w, mine.accel))
 		return false;
-	if (kiwi_g2g_wait_peer(w->local, other, KIWI_G2G_PEER_ESTABLISHED, PEER_WAIT_MS))
-		return failed();
-	if (!open_memory(w, mine))
-		return false;
-	if (kiwi_import_bind(w->local, other, w->exp->handle, rights_for(w->o->work.op), 0,
+	if (kiwi_import_bind(w->local, other.accel, w->exp->handle, rights_for(w->o->work.op), 0,
 			     &w->imp) ||
 	    kiwi_import_wait(w->imp) || kiwi_import_map(w->imp, 0, 0, w->o->work.bytes))
 		return failed();
 	return true;
-}
-
-static void window_close(struct window *w)
-{
-	kiwi_g2g_close(w->local);
-	kiwi_g2g_close(w->peer);
-	mem_free(&w->mem);
-	kiwi_memory_free(w->buffer, w->o->work.bytes);
 }
 
 /* Messages ---------------------------------------------------------------------------- */
@@ -394,46 +344,42 @@ static bool run_size(struct window *w, uint64_t size, struct result *res)
 	return good;
 }
 
-static bool run_sizes(struct window *w, uint64_t *bad)
-{
-	struct result res;
-	uint64_t size;
+/* As a way ---------------------------------------------------------------------------- */
 
-	for (size = w->o->min_size; size; size = next_size(w->o, size)) {
-		if (!run_size(w, size, &res))
-			return false;
-		report_result(w->o, &res);
-		*bad += res.bad;
-	}
-	return true;
-}
+static struct window window;
 
-static bool begin(const struct window *w)
+static bool window_open(const struct options *o, struct about *about)
 {
 	struct kiwi_g2g_export_query q;
-	char about[END_ABOUT];
 
-	if (kiwi_export_query(w->exp, &q))
+	window = (struct window){ .o = o };
+	if (!set_up(&window))
+		return false;
+	if (kiwi_export_query(window.exp, &q))
 		return failed();
-	snprintf(about, sizeof(about), "%s (%s), %u x %u KiB pages", kiwi_path_text(q.path),
-		 kiwi_path_reason_text(q.reason), q.pages, 1U << q.page_shift >> 10);
-	report_begin(w->o, kiwi_g2g_name(w->local), "processor, through a window", about);
+	about->device = kiwi_g2g_name(window.local);
+	snprintf(about->local, sizeof(about->local), "processor, through a window");
+	snprintf(about->peer, sizeof(about->peer), "%s (%s), %u x %u KiB pages",
+		 kiwi_path_text(q.path), kiwi_path_reason_text(q.reason), q.pages,
+		 1U << q.page_shift >> 10);
 	return true;
 }
 
-int window_drive(const struct options *o)
+static bool window_run(uint64_t size, struct result *res)
 {
-	struct window w = { .o = o };
-	uint64_t bad = 0;
-	bool good;
-
-	good = window_open(&w) && begin(&w);
-	if (good) {
-		good = run_sizes(&w, &bad);
-		report_end(o, good);
-	}
-	if (bad)
-		complain("%" PRIu64 " messages did not verify", bad);
-	window_close(&w);
-	return good && !bad ? 0 : EXIT_FAILED;
+	return run_size(&window, size, res);
 }
+
+static void window_close(void)
+{
+	kiwi_g2g_close(window.local);
+	kiwi_g2g_close(window.peer);
+	mem_free(&window.mem);
+	kiwi_memory_free(window.buffer, window.o->work.bytes);
+}
+
+const struct way window_way = {
+	.open = window_open,
+	.run = window_run,
+	.close = window_close,
+};

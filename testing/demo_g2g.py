@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "harness"))
 
 import audit  # noqa: E402
 import g2gfabric  # noqa: E402
+import strace  # noqa: E402
 from vm import VM, prepare, terminate_on_signals  # noqa: E402
 
 BUDGET = 600
@@ -29,6 +30,7 @@ FABRICS = {
 }
 PATHS = {2: "p2p-switch", 3: "p2p-root"}    # enum kiwi_path
 MODULES = ("kiwi_fw", "kiwi_g2g", "xpu")
+ENDS = "-d g2g0 -P g2g1 --peer-mem gpu:xpu1"     # for kiwi-perf
 WORK = {"memory": ("loads", "stores", "atomics"), "message": ("puts", "gets", "sends")}
 COUNTERS = ("load_bytes", "store_bytes", "atomics", "served_read_bytes", "served_write_bytes",
             "served_atomics", "poisoned", "stores_dropped", "messages_dropped", "qp_retransmitted")
@@ -57,7 +59,8 @@ def measure(vm):
         offered = semantics(vm)
         print(f"  {name} offers: {', '.join(offered)}")
         rows = found[name] = {}
-        for kind, command in (("memory", "g2g-test pairs"), ("message", f"g2g-messages pairs {dies}")):
+        for kind, command in (("memory", "g2g-test pairs"),
+                              ("message", f"g2g-messages pairs {dies}")):
             for row in json.loads(run(vm, command)) if kind in offered else ():
                 rows.setdefault((row["from"], row["to"]), {}).update(row)
     return found
@@ -67,9 +70,9 @@ def show(found):
     """A line for each pair."""
     images = list(found)
     size = next(iter(found[images[0]].values())).get("bytes")
-    print("\nEach pair, verified by the engines of the accelerators: loads/stores/atomics by the user's "
-          f"CPU,\nthen puts/gets/sends of {size} bytes between its accelerator's memory and the "
-          "other's.\n")
+    print("\nEach pair, verified by the engines of the accelerators: loads/stores/atomics by the "
+          f"user's CPU,\nthen puts/gets/sends of {size} bytes between its accelerator's memory and "
+          "the other's.\n")
     print(f"{'memory of':>10} {'user':>5} {'path':>11}" + "".join(f"{name:>22}" for name in images))
     for pair, first in found[images[0]].items():
         cells = [" ".join("/".join(str(found[name][pair].get(key, "-")) for key in keys)
@@ -101,6 +104,30 @@ def check(vm, found):
     for die in audit.parts(vm, "g2g"):
         wrong += [f"{die}: {key} {value}" for key, value in audit.diag(vm, die).items()
                   if "payload" in key and "peer" not in key]
+    return wrong
+
+
+def cost(vm):
+    """What each semantics costs; returns what is wrong."""
+    print("\nWhat each costs, between g2g0 and memory of xpu1:")
+    wrong = []
+    for op, words in (("write", "stores of 16 bytes, each with a load behind"),
+                      ("read", "loads of 16 bytes")):
+        few, many = (len(strace.system_calls(vm, f"kiwi-perf {op} {ENDS} -s 16 -t lat -n {n}"))
+                     for n in (1100, 2100))
+        print(f"  1000 {words}: {many - few} system calls (strace)")
+        wrong += [f"{op}: {few} and {many} system calls"] if many != few else []
+    before = audit.g2g_counters(vm, *FRAMES)
+    report = json.loads(vm.sh(f"kiwi-perf write {ENDS} -m gpu:xpu0 --semantics message -s 1M -n 1 "
+                              "-v --json", timeout=BUDGET))
+    frames = {key: value - before[key] for key, value in audit.g2g_counters(vm, *FRAMES).items()}
+    row = report["results"][0]
+    doorbells = row["local"]["doorbells"] + row["peer"]["doorbells"]
+    print(f"  a message of 1 MiB, verified: {doorbells} doorbell, {frames['message_pdus']} frames "
+          f"and {frames['acks']} acknowledgements")
+    if doorbells != 1 or not row["verified"] or frames["memory_pdus"]:
+        wrong.append(f"a message of 1 MiB: {row}, {frames}")
+    print(run(vm, f"kiwi-perf write {ENDS} --semantics both -n 2 -v"))
     return wrong
 
 
@@ -146,7 +173,7 @@ def demo(kernel, topology):
         found = measure(vm)
         show(found)
         wrong = check(vm, found)
-        wrong += death(vm) if topology == "g2g-mesh" else forwarded(vm)
+        wrong += cost(vm) + death(vm) if topology == "g2g-mesh" else forwarded(vm)
         held = {die: audit.live(vm, die) for die in audit.parts(vm, "g2g")}
         vm.sh("rmmod kiwi_g2g", timeout=120)
         wrong += [f"{die} still holds {audit.live(vm, die)}, and before {held[die]}"

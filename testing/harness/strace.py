@@ -4,7 +4,10 @@
 import re
 
 
-def system_calls(vm, command, timeout=110):
-    """The names of the system calls of a command, in order."""
+def system_calls(vm, command, since=None, timeout=110):
+    """The names of the system calls of a command, in order; behind the first that names "since"."""
     vm.sh(f"timeout {timeout} strace -f -o /run/trace {command}", timeout=timeout + 10)
-    return re.findall(r"^\d+ +(\w+)\(", vm.get("/run/trace").decode(), re.MULTILINE)
+    text = vm.get("/run/trace").decode()
+    if since:
+        text = text[text.index(since):]
+    return re.findall(r"^\d+ +(\w+)\(", text, re.MULTILINE)

@@ -223,9 +223,10 @@ def no_system_call(vm):
     bring_up(vm)
     for work in ("write -s 16 -t lat", "read -s 16 -t lat", "atomic -t lat",
                  "write -s 16 --semantics message -t lat"):
-        few, many = (strace.system_calls(vm, f"kiwi-perf {work} {ENDS} -n {n}")
+        # To set up may take a wait more or less: behind that counters are read.
+        few, many = (strace.system_calls(vm, f"kiwi-perf {work} {ENDS} -n {n}", since="/counters/")
                      for n in (1100, 2100))
-        assert "ioctl" in few and "openat" in few, few
+        assert "openat" in few, few
         # As it polls, it looks for events when nothing has moved for a second.
         slack = 8 if "message" in work else 0
         assert abs(len(few) - len(many)) <= slack, f"{work}: {len(few)} and {len(many)}"

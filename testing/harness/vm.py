@@ -33,6 +33,7 @@ STRETCH = float(os.environ.get("KIWI_TIMEOUT_STRETCH", "1"))
 
 INT3 = re.compile(r"(Oops: )?int3: 0000 \[#1\]")
 TF = re.compile(r"WARNING: .* exc_debug_kernel\+")
+TSC = re.compile(r"PIT calibration deviates from")
 RXE = re.compile(r"WARNING: .* at drivers/infiniband/sw/rxe/rxe_comp\.c")
 PANIC = re.compile(rb"Kernel panic - not syncing: .*")
 COMPLAINT = re.compile(
@@ -242,12 +243,13 @@ class VM:
         """Whether a defect that is not ours spoilt the run.
 
         That of QEMU, above; or the guest's flags had bits of an address after cmpxchg16b,
-        among them TF, and so a debug exception that nobody asked for; or soft-RoCE's completer
+        among them TF, and so a debug exception that nobody asked for; or it was held up while it
+        measured its clock, which is several times too fast since; or soft-RoCE's completer
         met, under loss, a failed request without an error, which it warns of itself and
         flushes its queue.
         """
         console = self.console()
-        return self.hit_int3() or bool(TF.search(console) or RXE.search(console))
+        return self.hit_int3() or any(defect.search(console) for defect in (TF, TSC, RXE))
 
     def problems(self):
         """What is wrong with the guest now, as a list of lines; empty is good."""

@@ -101,12 +101,7 @@ static void json_cost(const char *key, const struct cost *c)
 static void json_row(const struct options *o, const struct row *r)
 {
 	json_open(NULL, '{');
-	json_number("bytes", r->size);
-	json_number("iterations", r->iterations);
-	if (o->work.verify)
-		json_bool("verified", !r->bad);
-	else
-		json_null("verified");
+	report_json_work(o, r->size, r->iterations, r->bad);
 	json_cost("memory", &r->memory);
 	json_cost("message", &r->message);
 	json_close('}');

@@ -63,17 +63,22 @@ static void json_begin(const struct options *o, const char *device, const char *
 	json_open("results", '[');
 }
 
+void report_json_work(const struct options *o, uint64_t size, uint64_t iterations, uint64_t bad)
+{
+	json_number("bytes", size);
+	json_number("iterations", iterations);
+	if (o->work.verify)
+		json_bool("verified", !bad);
+	else
+		json_null("verified");
+}
+
 static void json_result(const struct options *o, const struct result *r)
 {
 	struct counts c = sum(r);
 
 	json_open(NULL, '{');
-	json_number("bytes", r->size);
-	json_number("iterations", r->iterations);
-	if (o->work.verify)
-		json_bool("verified", !r->bad);
-	else
-		json_null("verified");
+	report_json_work(o, r->size, r->iterations, r->bad);
 	json_real("mb_per_s", mb_per_second(r));
 	json_real("us", report_us(o, r));
 	if (o->latency) {

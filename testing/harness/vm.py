@@ -8,7 +8,6 @@
 QEMU dies with the process that started it. Start a VM from the main thread.
 """
 
-import base64
 import fcntl
 import json
 import os
@@ -122,12 +121,8 @@ class VM:
 
     def run_bytes(self, command, timeout=60):
         """As run(), with the output untouched."""
-        script = command.encode()
-        if len(script) > 4096:
-            self.put("/run/script", script)
-            script = b"sh /run/script"
         self._record(f"$ {command}\n".encode())
-        rc, output = self._request(script, timeout)
+        rc, output = self._request(command.encode(), timeout)
         self._record(output + f"[{rc}]\n".encode())
         return rc, output
 
@@ -137,8 +132,7 @@ class VM:
         self.sh(f"mkdir -p $(dirname {quoted}) && : >{quoted} && chmod {mode:o} {quoted}")
         for at in range(0, len(data), CHUNK):
             chunk = data[at:at + CHUNK]
-            rc, output = self._request(f"head -c {len(chunk)} >>{quoted}".encode(),
-                                       60, chunk)
+            rc, output = self._request(f"cat >>{quoted}".encode(), 60, chunk)
             if rc:
                 raise CommandFailed(f"cannot write {path}: {output.decode()}")
 
@@ -298,13 +292,13 @@ class VM:
         with open(self.log / "commands.log", "ab") as record:
             record.write(text)
 
-    def _request(self, script, timeout, data=None):
+    def _request(self, script, timeout, data=b""):
         if self._broken:
             raise VMError(f"the VM is of no more use: {self._broken}")
-        mark = secrets.token_hex(8) + ("" if data is None else "+")
-        request = f"{mark} {base64.b64encode(script).decode()}\n".encode()
+        mark = secrets.token_hex(8)
+        request = f"{mark} {len(script)} {len(data)}\n".encode()
         try:
-            self._agent.sendall(request + (data or b""))
+            self._agent.sendall(request + script + data)
         except OSError:
             self._check_alive()
             raise

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * region-test MIB CHUNK_KIB [close|no-p2p]: registers MIB of VRAM of xpu0, scattered in chunks if
- * CHUNK_KIB is not 0, and writes all of it over RDMA into a buffer of xpu1 in one
+ * region-test MIB CHUNK_KIB [close|ends|no-p2p]: registers MIB of VRAM of xpu0, scattered in chunks
+ * if CHUNK_KIB is not 0, and writes all of it over RDMA into a buffer of xpu1 in one
  * range, then checks a word of each page. With "close" nothing but the registrations
- * holds the buffers during the transfer, with "no-p2p" their exporter keeps peers out of VRAM.
+ * holds the buffers during the transfer, with "no-p2p" their exporter keeps peers out of VRAM,
+ * with "ends" only the first and the last two messages are written, and the rest stays as it is.
  * Prints the page list and the path as KEY=VALUE.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +88,23 @@ static void report(const char *side, struct kiwi_mr *mr)
 	       q.segments, q.page_shift, kiwi_path_text(q.path));
 }
 
-static void transfer(struct side *from, struct side *to, uint64_t size)
+static bool is_moved(uint64_t message, uint64_t messages, bool ends)
+{
+	return !ends || !message || message + 2 >= messages;
+}
+
+/* Where a page has a word that no other has: at a place that changes from page to page. */
+static uint64_t *word_of(struct side *s, uint64_t page)
+{
+	return &s->cpu[(page * PAGE + page * 8 % PAGE) / 8];
+}
+
+static uint64_t word(uint64_t page)
+{
+	return ~page * 0x9e3779b97f4a7c15ULL;
+}
+
+static void transfer(struct side *from, struct side *to, uint64_t size, bool ends)
 {
 	uint64_t posted = 0, done = 0, messages = (size + MESSAGE - 1) / MESSAGE;
 	struct kiwi_send_wr wr = { .opcode = KIWI_WQE_WRITE, .flags = KIWI_WQE_SIGNALED,
@@ -97,7 +115,11 @@ static void transfer(struct side *from, struct side *to, uint64_t size)
 	wr.sg = &sg;
 	wr.rkey = to->mr->key;
 	while (done < messages) {
-		if (posted < messages && posted - done < 8) {
+		if (done == posted && !is_moved(done, messages, ends)) {
+			posted = ++done;
+			continue;
+		}
+		if (posted < messages && posted - done < 8 && is_moved(posted, messages, ends)) {
 			sg.addr = wr.raddr = posted * MESSAGE;
 			sg.len = (uint32_t)(size - sg.addr < MESSAGE ? size - sg.addr : MESSAGE);
 			must(kiwi_post_send_ring(from->qp, &wr), "post");
@@ -118,12 +140,14 @@ int main(int argc, char **argv)
 {
 	uint64_t size = argc > 1 ? strtoull(argv[1], NULL, 0) << 20 : 0, page, bad = 0;
 	uint32_t chunk = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) << 10 : 0;
+	uint64_t messages = (size + MESSAGE - 1) / MESSAGE;
 	const char *how = argc > 3 ? argv[3] : "";
+	bool ends = !strcmp(how, "ends");
 	uint32_t flags = strcmp(how, "no-p2p") ? 0 : XPU_ALLOC_NO_P2P;
 	struct side from = { 0 }, to = { 0 };
 
 	if (!size) {
-		fprintf(stderr, "Usage: region-test MIB CHUNK_KIB [close|no-p2p]\n");
+		fprintf(stderr, "Usage: region-test MIB CHUNK_KIB [close|ends|no-p2p]\n");
 		return 2;
 	}
 	open_side(&from, "snic0", 0, size, chunk, flags);
@@ -133,17 +157,18 @@ int main(int argc, char **argv)
 	report("from", from.mr);
 	report("to", to.mr);
 
-	/* A word that no other page has, at a place that changes from page to page. */
 	for (page = 0; page < size / PAGE; page++)
-		from.cpu[(page * PAGE + page * 8 % PAGE) / 8] = ~page * 0x9e3779b97f4a7c15ULL;
+		if (is_moved(page * PAGE / MESSAGE, messages, ends))
+			*word_of(&from, page) = word(page);
 	if (!strcmp(how, "close")) {
 		munmap(from.cpu, size);
 		close(from.buf);
 		close(from.xpu);
 	}
-	transfer(&from, &to, size);
+	transfer(&from, &to, size, ends);
 	for (page = 0; page < size / PAGE; page++)
-		bad += to.cpu[(page * PAGE + page * 8 % PAGE) / 8] != ~page * 0x9e3779b97f4a7c15ULL;
+		bad += *word_of(&to, page) !=
+		       (is_moved(page * PAGE / MESSAGE, messages, ends) ? word(page) : 0);
 	printf("pages=%" PRIu64 " bad=%" PRIu64 "\n", size / PAGE, bad);
 	kiwi_close(from.dev);
 	kiwi_close(to.dev);

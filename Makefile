@@ -48,7 +48,7 @@ test: ## all that CI runs; T='PATTERN...' for some of it
 
 # The tests that do many times more work with KIWI_SOAK.
 soak := fuzz.uapi 'hostile.random*' failnth.sweep gpu.ends g2g.silence g2g.cut g2g.revoke g2g.kill 'g2g.ends*' \
-	'detected.*' 'move.*'
+	'detected.*' 'move.*' '*:kernel=*:*'
 
 soak: ## the fuzzers, for hours rather than minutes
 	@scripts/deps.sh build models boot test

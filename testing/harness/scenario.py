@@ -5,12 +5,14 @@
     def bounds(vm):
         assert vm.run("snic-test mr-bounds")[0] == 0
 
-A keyword of Machine given as a list makes one test of each of its values.
+A keyword of Machine given as a list makes one test of each of its values. Of several such lists
+each value is met, in pairs that differ from test to test; with KIWI_SOAK each combination is.
 """
 
 import dataclasses
 import importlib
 import itertools
+import os
 import pathlib
 import sys
 
@@ -41,6 +43,16 @@ def _register(test):
     TESTS[test.name] = test
 
 
+def _combinations(name, lists):
+    """Which values go together."""
+    if "KIWI_SOAK" in os.environ:
+        return itertools.product(*lists)
+    longest = max(map(len, lists), default=1)
+    shift = len(name)
+    return [[values[(n + at * shift) % len(values)] for at, values in enumerate(lists)]
+            for n in range(longest)]
+
+
 def scenario(name, covers=(), timeout=TIMEOUT, files=None, **options):
     """Registers a function that gets a booted VM; the keywords are Machine's.
 
@@ -52,7 +64,7 @@ def scenario(name, covers=(), timeout=TIMEOUT, files=None, **options):
     varied = [k for k, v in options.items() if isinstance(v, list) and k != "extra"]
 
     def register(function):
-        for values in itertools.product(*(options[k] for k in varied)):
+        for values in _combinations(name, [options[k] for k in varied]):
             choice = dict(zip(varied, values))
             suffix = "".join(f":{k}={v}" for k, v in choice.items())
             _register(Test(name + suffix, function, timeout, tuple(covers),

@@ -8,6 +8,8 @@ lets pass without the lines marked + (but with those marked -), and does not wit
     file PATH       a file of the tree, whose lines follow, each after its mark
 """
 
+import hashlib
+import pathlib
 import re
 import shutil
 import subprocess
@@ -25,7 +27,6 @@ INCREMENTAL = ("modules-6.12", "models")
 # What gates run, and what nearly every source includes.
 SKELETON = (".gitignore", "Kbuild", "Makefile", "firmware-abi", "include", "lib/libkiwi.map",
             "lib/programs.mk", "qemu/Makefile", "qemu/load.c", "scripts", "testing/check/abi-v1", "testing/kernel")
-
 
 def check(gate, tree=TOP):
     """Whether a gate lets a tree pass, and what it says."""
@@ -86,16 +87,54 @@ def prove(gate, tree):
         assert not missed, f"{gate} does not say in its {run} run: {missed}"
 
 
+def printed(*command):
+    """What a command prints."""
+    return subprocess.run(command, check=True, cwd=TOP, stdout=subprocess.PIPE).stdout
+
+
+def digest(*paths):
+    """Of all that a gate depends on: files of the tree, this machine's packages, and the kernels
+    and kits in the cache, whose names have the digests of their contents."""
+    state = hashlib.sha256(pathlib.Path("/var/lib/dpkg/status").read_bytes())
+    cached = printed("bash", "-c", '. scripts/lib.sh; ls "$KIWI_CACHE"')
+    state.update(b" ".join(re.findall(rb"^.*-[0-9a-f]{16}$", cached, re.M)))
+    for name in sorted(set(printed("git", "ls-files", "-z", "--cached", "--others",
+                                   "--exclude-standard", "--", *paths).split(b"\0"))):
+        path = TOP / name.decode()
+        if path.is_file():
+            state.update(b"%s %d\n" % (name, path.stat().st_size) + path.read_bytes())
+    return state.hexdigest()
+
+
+def once(name, state, test):
+    """Runs a test, unless it has passed since with the very same it depends on."""
+    stamp = BUILD / "check/passed" / name
+    if stamp.exists() and stamp.read_text(encoding="ascii") == state:
+        print("it has passed, and nothing that it depends on has changed since")
+        return
+    stamp.parent.mkdir(parents=True, exist_ok=True)
+    stamp.unlink(missing_ok=True)
+    test()
+    stamp.write_text(state, encoding="ascii")
+
+
 def _register(gate):
-    @hosttest(f"check.{gate}", timeout=900)
-    def passes(_log):
+    def passes():
         assert check(gate)[0], f"scripts/check.sh {gate} fails"
 
-    @hosttest(f"check.{gate}:violated", timeout=300)
-    def can_fail(_log):
+    def can_fail():
         tree = BUILD / "check/violated" / gate
         shutil.rmtree(tree, ignore_errors=True)
         prove(gate, tree)
+
+    @hosttest(f"check.{gate}", timeout=900)
+    def _(_log):
+        once(gate, digest("."), passes)
+
+    @hosttest(f"check.{gate}:violated", timeout=300)
+    def _(_log):
+        once(f"{gate}:violated", digest(*SKELETON, "testing/scenarios/check.py",
+                                        f"testing/check/violations/{gate}"), can_fail)
 
 
 for name in GATES:

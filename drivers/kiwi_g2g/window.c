@@ -283,10 +283,9 @@ static bool has_atomics(const struct kg2g_window *window)
 	       PAGE_ALIGNED(atomic_page_size(kg));
 }
 
-static int make_bars(struct kg2g_window *window, bool wc)
+static int make_bars(struct kg2g_window *window, struct kg2g_place *place, bool wc)
 {
 	struct kg2g *kg = to_kg2g(window->obj.part);
-	struct kg2g_place *place = window->place;
 	u64 size = atomic_page_size(kg);
 
 	lockdep_assert_held(&window->obj.lock);
@@ -294,7 +293,6 @@ static int make_bars(struct kg2g_window *window, bool wc)
 				   place);
 	if (!window->bar)
 		return -ENOMEM;
-	kref_get(&place->ref);
 	if (!has_atomics(window))
 		return 0;
 	window->atomics = aperture_bar(kg, kg->caps.atomic_base + (window->number - 1) * size,
@@ -302,7 +300,16 @@ static int make_bars(struct kg2g_window *window, bool wc)
 	return window->atomics ? 0 : -ENOMEM;
 }
 
-/* A window that could not be mapped whole is of no more use: the maker destroys it. */
+/* Of which nobody knows yet. */
+static void drop_bars(struct kg2g_window *window)
+{
+	lockdep_assert_held(&window->obj.lock);
+	window_free(&window->obj);
+	window->bar = NULL;
+	window->atomics = NULL;
+}
+
+/* What may lack memory comes first: if the device has mapped it, so has the driver. */
 static int map_locked(struct kg2g_window *window, u64 export_offset, u64 length, bool wc,
 		      struct kiwi_error *err)
 {
@@ -318,15 +325,20 @@ static int map_locked(struct kg2g_window *window, u64 export_offset, u64 length,
 	place = place_new(kg, max_t(u64, length, PAGE_SIZE), err);
 	if (IS_ERR(place))
 		return PTR_ERR(place);
-	ret = kg2g_cmd_map_window(kg->part.fw, window->number, place->range.offset,
-				  export_offset, length, err);
+	ret = make_bars(window, place, wc);
+	if (ret)
+		kiwi_fail_plain(err, ret);
+	else
+		ret = kg2g_cmd_map_window(kg->part.fw, window->number, place->range.offset,
+					  export_offset, length, err);
 	if (ret) {
+		drop_bars(window);
 		place_put(place);
 		return ret;
 	}
+	kref_get(&place->ref);	/* for the bar, until nobody has it */
 	window->place = place;
-	ret = make_bars(window, wc);
-	return ret ? kiwi_fail_plain(err, ret) : 0;
+	return 0;
 }
 
 static int check_range(const struct kg2g *kg, u64 export_offset, u64 length,

@@ -30,7 +30,7 @@ static long named(const char *path, const char *name)
 	return found;
 }
 
-static long number(const char *path)
+long host_number(const char *path)
 {
 	FILE *file = fopen(path, "r");
 	long value;
@@ -74,8 +74,8 @@ struct host_held host_held(void)
 	return (struct host_held) {
 		.pins = named("/proc/vmstat", "nr_foll_pin_acquired") -
 			named("/proc/vmstat", "nr_foll_pin_released"),
-		.mappings = number(DMA_API "nr_total_entries") -
-			    number(DMA_API "num_free_entries"),
+		.mappings = host_number(DMA_API "nr_total_entries") -
+			    host_number(DMA_API "num_free_entries"),
 		.charged = named("/proc/self/status", "VmPin:"),
 	};
 }

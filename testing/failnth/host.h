@@ -17,6 +17,9 @@ struct host_held {
 	long charged;
 };
 
+/* The number that a file is. */
+long host_number(const char *path);
+
 /* The kernel needs DMA_API_DEBUG, and it must not have turned itself off. */
 struct host_held host_held(void);
 

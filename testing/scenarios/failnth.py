@@ -6,10 +6,14 @@ import os
 import re
 
 import abi
+import g2gfabric
 from scenario import scenario
 
 # Small pages only, so that memory needs tables of pages even where an IOMMU joins it.
-PROPS = {"snic0": {"page-shift-max": 12}}
+SMALL = {"page-shift-max": 12}
+HOST = {"kernel": "test-6.12", "iommu": "on"}
+SNIC = {"topology": "single", "props": {"snic0": SMALL}, **HOST}
+G2G = {**g2gfabric.host("g2g-pair", {**g2gfabric.PATIENT, **SMALL}), **HOST}
 
 # What the kernel makes in register_irq_proc() may fail, but not be missing when it is removed.
 SETUP = """
@@ -29,9 +33,9 @@ echo 0 >fail_page_alloc/min-order
 """
 
 
-def load(vm):
+def load(vm, part):
     """Loads the drivers."""
-    for module in ("kiwi_fw", "kiwi_snic", "xpu"):
+    for module in ("kiwi_fw", f"kiwi_{part}", "xpu"):
         vm.sh(f"insmod /modules/{module}.ko", timeout=120)
 
 
@@ -40,18 +44,29 @@ def faults(output):
     return {name: int(n) for name, n in re.findall(r"^(\S+) +faults +(\d+)", output, re.M)}
 
 
-@scenario("failnth.sweep", kernel="test-6.12", iommu="on", topology="single", props=PROPS,
-          covers=[12, 37, 44], timeout=600)
-def sweep(vm):
+def sweep(vm, part, faulty):
     """To exhaustion, over every ioctl, open, mmap, close, unbind and, in a soak, bind."""
-    load(vm)
+    load(vm, part)
     vm.sh(SETUP)
     stride = 1 if os.environ.get("KIWI_SOAK") else 29
-    output = vm.sh(f"fail-nth -s {stride}", timeout=500)
+    output = vm.sh(f"fail-nth {part} -s {stride}", timeout=3000)
     print(output)
     counts = faults(output)
-    assert all(counts[name] > 0 for name in ("open", "mr-reg", "cq-create", "qp-create", "bind"))
+    assert all(counts[name] > 0 for name in faulty)
     assert f"{sum(counts.values())} faults injected" in output
+
+
+@scenario("failnth.sweep", covers=[12, 37, 44], timeout=600, **SNIC)
+def sweep_snic(vm):
+    """A SNIC, and with it all that parts have in common."""
+    sweep(vm, "snic", ("open", "mr-reg", "cq-create", "qp-create", "bind"))
+
+
+@scenario("failnth.g2g", covers=[12, 37, 44], timeout=600, **G2G)
+def sweep_g2g(vm):
+    """A G2G die, whose peer is another."""
+    sweep(vm, "g2g", ("open", "fabric-set", "routes-stage", "image-load", "export-create",
+                      "import-bind", "import-map", "import-dmabuf", "qp-create", "bind"))
 
 
 def turn(vm, word=None):
@@ -60,14 +75,13 @@ def turn(vm, word=None):
     return vm.sh(tell + "read -r line </tmp/from; echo \"$line\"", timeout=120).strip()
 
 
-@scenario("failnth.refused", kernel="test-6.12", iommu="on", topology="single", props=PROPS,
-          covers=[12, 28, 44], timeout=300)
+@scenario("failnth.refused", covers=[12, 28, 44], timeout=300, **SNIC)
 def refused(vm):
     """The same, and it is the device that refuses each command of an operation in turn."""
-    load(vm)
+    load(vm, "snic")
     # What is in a pipe is lost with the last who has it open.
     vm.sh("mkfifo /tmp/to /tmp/from; { exec 3<>/tmp/to 4<>/tmp/from; "
-          "fail-nth -r <&3 >&4 2>&1; echo ended $? >&4; read -r line <&3; } &")
+          "fail-nth snic -r <&3 >&4 2>&1; echo ended $? >&4; read -r line <&3; } &")
     text, line = [], turn(vm)
     while not line.startswith("ended "):
         if line.startswith("ready "):

@@ -1,42 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Repeats each operation with its first allocation or copy failing, then with its
- * second, and so on, until it makes no more. After each step the operation has to
- * work again, and when its file is closed device and host hold what they held before.
- * The kernel needs fault injection; testing/scenarios/failnth.py sets it up.
- *
- *	fail-nth [-s STRIDE] [OPERATION...]	prints a line for each, and a sum
- *	fail-nth -r [OPERATION...]		has the device refuse commands in their place
- *
- * STRIDE: of the very many steps of "bind" only one in so many is taken, after the first
- * hundred; 1 by default, that is, all.
- *
- * With -r it is the other end of stdin and stdout that makes the device refuse the Nth command
- * after "ready N", and with a line lets the operation begin. It ends that after "done", and
- * says "met", or something else if there were no N commands.
- */
+/* The operations of /dev/kiwi/snicN. */
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <xpu.h>
 
-#include "host.h"
 #include "snic-test.h"
+#include "sweep.h"
 
-#define STEPS_MAX	20000
-#define SECONDS		3000		/* of one operation, all its steps */
-#define STEPS_ALL	100		/* steps that no stride leaves out */
 #define HOST_PAGES	64
 #define GPU_PAGES	520		/* two tables and a directory of small pages */
 #define GPU_CHUNKS	64		/* pages of GPU memory in pieces, each mapped by itself */
-#define DRIVER		"/sys/bus/pci/drivers/kiwi_snic/"
 
 /* What an operation finds; what it needs is made before faults begin. */
 struct world {
@@ -53,7 +30,6 @@ struct world {
 	void *memory;
 	void *rings;
 	void *map;
-	char address[32];
 };
 
 enum need {
@@ -67,14 +43,7 @@ enum need {
 	NEED_EVENT	= 1 << 7,
 	NEED_NO_FILE	= 1 << 8,
 	NEED_RTS	= 1 << 9 | NEED_QP,
-	ONCE		= 1 << 10,	/* what succeeded cannot be done again */
-	NEED_GPU_MR	= 1 << 11 | NEED_GPU | NEED_PD,
-};
-
-struct operation {
-	const char *name;
-	int (*run)(struct world *w);
-	unsigned int needs;
+	NEED_GPU_MR	= 1 << 10 | NEED_GPU | NEED_PD,
 };
 
 /* The operations ----------------------------------------------------------------- */
@@ -328,16 +297,6 @@ static int run_poll(struct world *w)
 	return poll(&p, 1, 0) < 0 ? -errno : 0;
 }
 
-static int run_unbind(struct world *w)
-{
-	return write_file(DRIVER "unbind", w->address);
-}
-
-static int run_bind(struct world *w)
-{
-	return write_file(DRIVER "bind", w->address);
-}
-
 static const struct operation operations[] = {
 	{ "open",		run_open,		NEED_NO_FILE },
 	{ "query-device",	run_query_device, 0 },
@@ -372,20 +331,22 @@ static const struct operation operations[] = {
 	{ "read",		run_read,		NEED_QP },
 	{ "poll",		run_poll,		NEED_QP },
 	{ "close",		run_close,		NEED_RTS | NEED_MR | ONCE },
-	{ "unbind",		run_unbind,		NEED_RTS | NEED_MR | ONCE },
-	{ "bind",		run_bind,		NEED_NO_FILE | ONCE },
+	{ "unbind",		sweep_unbind,		NEED_RTS | NEED_MR | ONCE },
+	{ "bind",		sweep_bind,		NEED_NO_FILE | ONCE },
 };
 
-/* Steps -------------------------------------------------------------------------- */
+/* The world ---------------------------------------------------------------------- */
 
-static void world_make(struct world *w, unsigned int needs)
+static struct world *world_make(unsigned int needs)
 {
+	static struct world world;
+	struct world *w = &world;
+
 	*w = (struct world) { .fd = -1, .event_fd = -1, .xpu = -1, .gpu = -1 };
-	snic_pci_address(w->address, sizeof(w->address));
 	w->memory = pages(HOST_PAGES * PAGE);
 	w->rings = pages(2 * PAGE);
 	if (needs & NEED_NO_FILE)
-		return;
+		return w;
 	w->fd = snic_open();
 	CHECK(w->fd >= 0);
 	CHECK(fcntl(w->fd, F_SETFL, O_NONBLOCK) == 0);
@@ -418,6 +379,7 @@ static void world_make(struct world *w, unsigned int needs)
 		w->qp = make_qp(w->fd, w->pd, w->cq.cq, w->doorbell.doorbell);
 	if ((needs & NEED_RTS) == NEED_RTS)
 		connect_self(w->fd, &w->qp);
+	return w;
 }
 
 /* munmap of what make_cq() and make_qp() mapped is left to the end of the process. */
@@ -435,199 +397,17 @@ static void world_end(struct world *w)
 	munmap(w->rings, 2 * PAGE);
 }
 
-static int fail_nth_fd;
-
-static void fail_nth_set(unsigned int n)
+static void open_and_close(void)
 {
-	char text[16];
-	int length = snprintf(text, sizeof(text), "%u", n);
-
-	/* An operation that made too few may leave the fault to the write that ends it. */
-	if (pwrite(fail_nth_fd, text, length, 0) != length)
-		CHECK(pwrite(fail_nth_fd, text, length, 0) == length);
+	close(snic_open());
 }
 
-/* Whether the fault was met. Reading may meet it itself: then nothing before did. */
-static bool fail_nth_fired(void)
-{
-	char text[16] = "";
-	bool fired = pread(fail_nth_fd, text, sizeof(text) - 1, 0) > 0 && !atoi(text);
-
-	fail_nth_set(0);
-	return fired;
-}
-
-static bool refusing;
-
-static bool answer_is(const char *word)
-{
-	char line[16];
-
-	CHECK(fgets(line, sizeof(line), stdin));
-	line[strcspn(line, "\n")] = 0;
-	return !strcmp(line, word);
-}
-
-static void failing_begin(unsigned int n)
-{
-	if (!refusing) {
-		host_keep_debugging();
-		fail_nth_set(n);
-		return;
-	}
-	printf("ready %u\n", n);
-	CHECK(answer_is("go"));
-}
-
-/* Whether the fault was met. */
-static bool failing_end(void)
-{
-	if (!refusing)
-		return fail_nth_fired();
-	printf("done\n");
-	return answer_is("met");
-}
-
-/*
- * What a failing allocation or copy may turn into: EREMOTEIO where it was the exporter's, and in
- * probe what PCI core says when it has no memory to note a BAR or an interrupt.
- */
-static bool excused(const struct operation *op, int ret)
-{
-	if (refusing)
-		return ret == -EREMOTEIO;
-	return ret == -ENOMEM || ret == -EFAULT || ret == -EREMOTEIO ||
-	       (op->run == run_bind && (ret == -EBUSY || ret == -ENODEV || ret == -ENOSPC));
-}
-
-static bool bound(const struct world *w)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), DRIVER "%s", w->address);
-	return !access(path, F_OK);
-}
-
-static const char *const live[] = {
-	"diag/live_pd", "diag/live_mr", "diag/live_cq", "diag/live_qp", "diag/live_db_page",
+const struct part snic_part = {
+	.name = "snic",
+	.operations = operations,
+	.nr_operations = sizeof(operations) / sizeof(operations[0]),
+	.usual = NEED_MR,
+	.make = world_make,
+	.end = world_end,
+	.open_and_close = open_and_close,
 };
-
-static void nothing_left(const char *name, unsigned int n, const struct host_held *before)
-{
-	size_t i;
-
-	/* What the device did not destroy, the next file that is closed destroys. */
-	if (refusing)
-		close(snic_open());
-	for (i = 0; i < sizeof(live) / sizeof(live[0]); i++) {
-		if (!snic_attr(live[i]))
-			continue;
-		printf("  %s, step %u: the device still holds %s %lld\n", name, n, live[i],
-		       snic_attr(live[i]));
-		CHECK(false);
-	}
-	if (!host_held_again(before)) {
-		printf("  %s, step %u: the host has given more than before\n", name, n);
-		CHECK(false);
-	}
-}
-
-/* Return: whether a fault was met in step @n. In step 0 there is none. */
-static bool step(const struct operation *op, unsigned int n, unsigned int *errors,
-		 const struct host_held *before)
-{
-	struct world w;
-	bool fired = false;
-	int ret;
-
-	world_make(&w, op->needs);
-	if (op->run == run_bind)
-		EQUAL(run_unbind(&w), 0);
-	if (n)
-		failing_begin(n);
-	ret = op->run(&w);
-	if (n)
-		fired = failing_end();
-
-	if (ret && !(fired && excused(op, ret))) {
-		printf("  %s, step %u: %d (%s)\n", op->name, n, ret, strerror(-ret));
-		CHECK(false);
-	}
-	*errors += !!ret;
-	/* Binding reports no error of probe; what is not bound is bound now. */
-	if (op->run == run_bind || op->run == run_unbind) {
-		if (!bound(&w))
-			EQUAL(run_bind(&w), 0);
-		CHECK(bound(&w));
-	} else if (ret || !(op->needs & ONCE)) {
-		EQUAL(op->run(&w), 0);
-	}
-	world_end(&w);
-	if (n)
-		nothing_left(op->name, n, before);
-	return fired;
-}
-
-/* The driver keeps the buffer that its first long command needed, until the device is unbound. */
-static struct host_held held_before(void)
-{
-	struct world w;
-
-	world_make(&w, NEED_MR);
-	world_end(&w);
-	return host_held();
-}
-
-static bool wanted(const char *name, int count, char **names)
-{
-	int i;
-
-	for (i = 0; i < count; i++) {
-		if (!strcmp(name, names[i]))
-			return true;
-	}
-	return !count;
-}
-
-int main(int argc, char **argv)
-{
-	unsigned int total = 0, stride = 1;
-	char path[64];
-	size_t i;
-
-	if (argc > 1 && !strcmp(argv[1], "-r")) {
-		refusing = true;
-		argc--;
-		argv++;
-	} else if (argc > 2 && !strcmp(argv[1], "-s")) {
-		stride = atoi(argv[2]);
-		CHECK(stride);
-		argc -= 2;
-		argv += 2;
-	}
-
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	snprintf(path, sizeof(path), "/proc/self/task/%ld/fail-nth", (long)syscall(SYS_gettid));
-	fail_nth_fd = open(path, O_RDWR);
-	CHECK(fail_nth_fd >= 0);
-	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-		const struct operation *op = &operations[i];
-		unsigned int n = 1, errors = 0, steps = 0;
-		struct host_held before;
-
-		if (!wanted(op->name, argc - 1, argv + 1))
-			continue;
-		alarm(SECONDS);
-		step(op, 0, &errors, NULL);
-		before = held_before();
-		while (step(op, n, &errors, &before)) {
-			n += op->run == run_bind && n >= STEPS_ALL ? stride : 1;
-			steps++;
-			CHECK(n < STEPS_MAX);
-		}
-		printf("%-18s faults %5u  errors %5u  of %u\n", op->name, steps, errors, n - 1);
-		total += steps;
-	}
-	printf("%u faults injected\n", total);
-	return 0;
-}

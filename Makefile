@@ -47,7 +47,7 @@ test: ## all that CI runs; T='PATTERN...' for some of it
 	@$(run) $(T)
 
 # The tests that do many times more work with KIWI_SOAK.
-soak := fuzz.uapi 'hostile.random*' failnth.sweep gpu.ends g2g.silence g2g.cut g2g.revoke g2g.kill 'g2g.ends*' \
+soak := fuzz.uapi 'hostile.random*' 'failnth.*' gpu.ends g2g.silence g2g.cut g2g.revoke g2g.kill 'g2g.ends*' \
 	'detected.*' 'move.*' '*:kernel=*:*'
 
 soak: ## the fuzzers, for hours rather than minutes

@@ -13,9 +13,11 @@
 #include <xpu.h>
 
 #include "fabric.h"
+#include "host.h"
 #include "sweep.h"
 
 #define BYTES		(64UL * 4096)
+#define CHUNK_BYTES	(16UL * 4096)	/* of memory in pieces, each mapped by itself */
 #define IMAGE		"SUE"
 #define IMAGE_FILE	"/lib/firmware/kiwi/g2g/" IMAGE
 #define IMAGE_PART	4096
@@ -25,11 +27,16 @@ struct world {
 	struct fabric fabric;
 	struct die *die;
 	struct die *peer;
+	uint32_t routes;	/* generation in force */
+	uint32_t idle_slot;
+	uint8_t mtu;		/* of a QP */
 	int buf;
+	uint64_t bytes;		/* of it */
 	struct export own;
 	struct export theirs;
 	struct import import;
 	struct kiwi_g2g_import_map map;
+	bool map_unknown;
 	uint8_t image[IMAGE_PART];
 	uint32_t image_length;
 	struct kiwi_g2g *lib;
@@ -180,17 +187,16 @@ static int run_routes_stage(struct world *w)
 
 static int run_routes_commit(struct world *w)
 {
-	struct kiwi_g2g_routes_commit a = { .generation = fabric_query(w->die).routes };
+	struct kiwi_g2g_routes_commit a = { .generation = w->routes };
+	int ret = TRY(w->die, ROUTES_COMMIT, &a);
 
-	return TRY(w->die, ROUTES_COMMIT, &a);
+	/* If it was the reply that could not be copied, they are in force. */
+	if (ret)
+		w->routes = fabric_query(w->die).routes;
+	return ret;
 }
 
 /* Images ------------------------------------------------------------------------------ */
-
-static unsigned int idle_slot(const struct world *w)
-{
-	return !fabric_query(w->die).slot;
-}
 
 static int run_image_query(struct world *w)
 {
@@ -201,7 +207,7 @@ static int run_image_query(struct world *w)
 
 static int run_image_load(struct world *w)
 {
-	struct kiwi_g2g_image_load a = { .slot = idle_slot(w), .name = IMAGE };
+	struct kiwi_g2g_image_load a = { .slot = w->idle_slot, .name = IMAGE };
 
 	return TRY(w->die, IMAGE_LOAD, &a);
 }
@@ -209,7 +215,7 @@ static int run_image_load(struct world *w)
 static int run_image_write(struct world *w)
 {
 	struct kiwi_g2g_image_write a = {
-		.slot = idle_slot(w), .length = w->image_length, .len = IMAGE_PART,
+		.slot = w->idle_slot, .length = w->image_length, .len = IMAGE_PART,
 		.data = (uintptr_t)w->image,
 	};
 
@@ -218,7 +224,7 @@ static int run_image_write(struct world *w)
 
 static int change_image(struct world *w, enum kiwi_g2g_image_change_op op)
 {
-	struct kiwi_g2g_image_change a = { .slot = idle_slot(w), .op = op };
+	struct kiwi_g2g_image_change a = { .slot = w->idle_slot, .op = op };
 
 	return TRY(w->die, IMAGE_CHANGE, &a);
 }
@@ -238,7 +244,7 @@ static int run_image_activate(struct world *w)
 static int run_export_create(struct world *w)
 {
 	struct kiwi_g2g_export_create a = {
-		.fd = w->buf, .rights = ALL, .length = BYTES, .grantees = { 1 << 1 },
+		.fd = w->buf, .rights = ALL, .length = w->bytes, .grantees = { 1 << 1 },
 	};
 
 	return TRY(w->die, EXPORT_CREATE, &a);
@@ -258,9 +264,9 @@ static int run_export_revoke(struct world *w)
 	return TRY(w->die, EXPORT_REVOKE, &a);
 }
 
-static int run_export_evict(struct world *w)
+static int run_export_taken(struct world *w)
 {
-	return xpu_evict(w->die->xpu, w->own.buf);
+	return xpu_revoke(w->die->xpu, w->own.buf);
 }
 
 static int destroy(struct world *w, uint32_t id)
@@ -294,8 +300,15 @@ static int run_import_query(struct world *w)
 
 static int run_import_map(struct world *w)
 {
+	int ret;
+
 	w->map = (struct kiwi_g2g_import_map) { .import_id = w->import.id, .length = BYTES };
-	return TRY(w->die, IMPORT_MAP, &w->map);
+	ret = TRY(w->die, IMPORT_MAP, &w->map);
+	/* If it was the reply that could not be copied, it is mapped, and that is done once. */
+	if (ret == -EINVAL && w->map_unknown)
+		return 0;
+	w->map_unknown = ret == -EFAULT;
+	return ret;
 }
 
 static int run_import_dmabuf(struct world *w)
@@ -310,7 +323,8 @@ static int run_import_dmabuf(struct world *w)
 
 static int map_once(struct world *w, uint64_t offset, size_t size)
 {
-	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, w->die->fd, (off_t)offset);
+	void *at = mmap(host_place(), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			w->die->fd, (off_t)offset);
 
 	if (at == MAP_FAILED)
 		return -errno;
@@ -342,7 +356,7 @@ static int run_pd_alloc(struct world *w)
 
 static int run_mr_reg(struct world *w)
 {
-	return kiwi_mr_reg_dmabuf(w->pd, w->buf, 0, BYTES, 0, ACCESS, &w->mr);
+	return kiwi_mr_reg_dmabuf(w->pd, w->buf, 0, w->bytes, 0, ACCESS, &w->mr);
 }
 
 static int run_mr_query(struct world *w)
@@ -371,13 +385,21 @@ static int run_qp_create(struct world *w)
 static int run_qp_connect(struct world *w)
 {
 	struct kiwi_connect c = {
-		.dest_qpn = 2, .port = 1, .mtu = (uint8_t)fabric_query(w->die).msg_mtu,
+		.dest_qpn = 2, .port = 1, .mtu = w->mtu,
 		.timeout = 20, .retry_cnt = 7, .rnr_retry = 7, .min_rnr_timer = 12,
 		.max_rd_atomic = 1, .max_dest_rd_atomic = 1,
 		.dgid = { [KIWI_G2G_DGID_ACCEL + 1] = 1 },
 	};
 
-	return kiwi_qp_connect(w->qp, &c);
+	const struct kiwi_snic_qp_modify reset = {
+		.mask = KIWI_QP_ATTR_STATE, .state = KIWI_QPS_RESET,
+	};
+	int ret = kiwi_qp_connect(w->qp, &c);
+
+	/* It may have come half of the way. */
+	if (ret)
+		kiwi_qp_modify(w->qp, &reset);
+	return ret;
 }
 
 static int run_error_page(struct world *w)
@@ -448,7 +470,7 @@ static const struct operation operations[] = {
 	{ "export-chunks",	run_export_create,	NEED_UP | NEED_CHUNKS },
 	{ "export-query",	run_export_query,	NEED_EXPORT },
 	{ "export-revoke",	run_export_revoke,	NEED_EXPORT | ONCE },
-	{ "export-evict",	run_export_evict,	NEED_EXPORT | ONCE },
+	{ "export-taken",	run_export_taken,	NEED_EXPORT | ONCE },
 	{ "import-bind",	run_import_bind,	NEED_THEIRS },
 	{ "import-query",	run_import_query,	NEED_IMPORT },
 	{ "import-map",		run_import_map,		NEED_IMPORT | ONCE },
@@ -498,6 +520,7 @@ static void bring_up(struct world *w)
 	    peer_query(w->die, 1).state == KIWI_G2G_PEER_ISOLATED)
 		MUST(w->die, PEER_CHANGE, &recover);
 	fabric_down(&w->fabric);
+	w->idle_slot = 0;
 	if (q.slot && run_image_activate(w))
 		fail("the first image is not activated: %s", die_error(w->die));
 	fabric_up(&w->fabric);
@@ -538,6 +561,7 @@ static struct world *world_make(unsigned int needs)
 	static struct world world;
 	struct world *w = &world;
 	bool chunks = (needs & NEED_CHUNKS) == NEED_CHUNKS;
+	struct kiwi_g2g_fabric_query q;
 
 	*w = (struct world) { .buf = -1, .own.buf = -1, .theirs.buf = -1 };
 	if (needs & NEED_NO_FILE)
@@ -551,10 +575,15 @@ static struct world *world_make(unsigned int needs)
 		bring_up(w);
 	if (needs & NEED_DOWN)
 		must(run_deactivate(w), "DEACTIVATE");
+	q = fabric_query(w->die);
+	w->routes = q.routes;
+	w->idle_slot = !q.slot;
+	w->mtu = (uint8_t)q.msg_mtu;
 	if (needs & NEED_IMAGE)
 		must(run_image_load(w), "IMAGE_LOAD");
 	if (needs & NEED_BUF) {
-		w->buf = xpu_alloc(w->die->xpu, BYTES, chunks ? 4096 : 0,
+		w->bytes = chunks ? CHUNK_BYTES : BYTES;
+		w->buf = xpu_alloc(w->die->xpu, w->bytes, chunks ? 4096 : 0,
 				   chunks ? XPU_ALLOC_SCATTERED : 0);
 		if (w->buf < 0)
 			fail("no buffer");
@@ -567,6 +596,7 @@ static struct world *world_make(unsigned int needs)
 		import_make(&w->import, w->die, &w->theirs, ALL);
 	if ((needs & NEED_MAPPED) == NEED_MAPPED)
 		must(run_import_map(w), "IMPORT_MAP");
+	host_place();
 	if ((needs & NEED_STAGED) == NEED_STAGED)
 		must(run_routes_stage(w), "ROUTES_STAGE");
 	make_queues(w, needs);

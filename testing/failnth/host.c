@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 
 #define LOOKS		100
 #define LOOK_US		10000
+#define PAGE_TABLE	(2UL << 20)	/* bytes that one maps */
 #define DMA_API		"/sys/kernel/debug/dma-api/"
 
 /* The number behind a name in a file of such lines. */
@@ -39,6 +41,20 @@ long host_number(const char *path)
 	CHECK(fscanf(file, "%ld", &value) == 1);
 	fclose(file);
 	return value;
+}
+
+void *host_place(void)
+{
+	static char *page;
+
+	if (!page) {
+		page = mmap(NULL, 2 * PAGE_TABLE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		CHECK(page != MAP_FAILED);
+		page += PAGE_TABLE - (uintptr_t)page % PAGE_TABLE;
+		*page = 1;
+	}
+	return page + PAGE;
 }
 
 static bool dma_debugging(void)

@@ -35,4 +35,10 @@ void host_keep_debugging(void);
  */
 bool host_held_again(const struct host_held *before);
 
+/*
+ * Where to map a MiB at most: its page tables are there already. Kernels before 6.15 warn of
+ * themselves when remap_pfn_range() finds no memory for one (x86's untrack_pfn()).
+ */
+void *host_place(void);
+
 #endif /* HOST_H */

@@ -8,6 +8,7 @@
 
 #include <xpu.h>
 
+#include "host.h"
 #include "snic-test.h"
 #include "sweep.h"
 
@@ -274,8 +275,8 @@ static int run_destroy_qp(struct world *w)
 
 static int run_mmap(struct world *w)
 {
-	w->map = mmap(NULL, w->doorbell.map_size, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd,
-		      w->doorbell.map_offset);
+	w->map = mmap(host_place(), w->doorbell.map_size, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_FIXED, w->fd, w->doorbell.map_offset);
 	if (w->map == MAP_FAILED)
 		return -errno;
 	munmap(w->map, w->doorbell.map_size);
@@ -345,6 +346,7 @@ static struct world *world_make(unsigned int needs)
 	*w = (struct world) { .fd = -1, .event_fd = -1, .xpu = -1, .gpu = -1 };
 	w->memory = pages(HOST_PAGES * PAGE);
 	w->rings = pages(2 * PAGE);
+	host_place();
 	if (needs & NEED_NO_FILE)
 		return w;
 	w->fd = snic_open();

@@ -44,11 +44,12 @@ def faults(output):
     return {name: int(n) for name, n in re.findall(r"^(\S+) +faults +(\d+)", output, re.M)}
 
 
-def sweep(vm, part, faulty):
-    """To exhaustion, over every ioctl, open, mmap, close, unbind and, in a soak, bind."""
+def sweep(vm, part, strides, faulty):
+    """To exhaustion, over every ioctl, open, mmap, close and unbind; of the steps of bind one in so
+    many is taken, in a run and in a soak."""
     load(vm, part)
     vm.sh(SETUP)
-    stride = 1 if os.environ.get("KIWI_SOAK") else 29
+    stride = strides["KIWI_SOAK" in os.environ]
     output = vm.sh(f"fail-nth {part} -s {stride}", timeout=3000)
     print(output)
     counts = faults(output)
@@ -59,14 +60,15 @@ def sweep(vm, part, faulty):
 @scenario("failnth.sweep", covers=[12, 37, 44], timeout=600, **SNIC)
 def sweep_snic(vm):
     """A SNIC, and with it all that parts have in common."""
-    sweep(vm, "snic", ("open", "mr-reg", "cq-create", "qp-create", "bind"))
+    sweep(vm, "snic", (29, 1), ("open", "mr-reg", "cq-create", "qp-create", "bind"))
 
 
-@scenario("failnth.g2g", covers=[12, 37, 44], timeout=600, **G2G)
+@scenario("failnth.g2g", covers=[12, 37, 44], timeout=1000, **G2G)
 def sweep_g2g(vm):
     """A G2G die, whose peer is another."""
-    sweep(vm, "g2g", ("open", "fabric-set", "routes-stage", "image-load", "export-create",
-                      "import-bind", "import-map", "import-dmabuf", "qp-create", "bind"))
+    sweep(vm, "g2g", (101, 10),
+          ("open", "fabric-set", "routes-stage", "image-load", "export-create", "import-bind",
+           "import-map", "import-dmabuf", "qp-create", "bind"))
 
 
 def turn(vm, word=None):

@@ -140,3 +140,25 @@ void kiwi_route_del(struct kiwi_obj *obj, struct xarray *routes, u32 number)
 	spin_unlock(&obj->part->event_lock);
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_route_del, "KIWI_FW");
+
+/**
+ * kiwi_route_next() - the next object that events are directed to
+ * @part: the device
+ * @routes: objects by number
+ * @number: where to begin, the object's afterwards
+ *
+ * Return: the object with a reference, or NULL
+ */
+struct kiwi_obj *kiwi_route_next(struct kiwi_part *part, struct xarray *routes,
+				 unsigned long *number)
+{
+	struct kiwi_obj *obj;
+
+	spin_lock(&part->event_lock);
+	obj = xa_find(routes, number, ULONG_MAX, XA_PRESENT);
+	if (obj)
+		kref_get(&obj->ref);
+	spin_unlock(&part->event_lock);
+	return obj;
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_route_next, "KIWI_FW");

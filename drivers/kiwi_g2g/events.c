@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/container_of.h>
-#include <linux/kref.h>
 
 #include "object.h"
 
@@ -108,22 +107,23 @@ void kg2g_event(void *priv, const struct kiwi_eqe *eqe, bool lost)
 	}
 }
 
-/* The next object by number, with a reference. */
-static struct kiwi_obj *next_object(struct kg2g *kg, struct xarray *routes, unsigned long *number)
+static void look_at_fabric(struct kg2g *kg)
 {
-	struct kiwi_obj *obj;
+	struct kiwi_g2g_fabric fabric;
+	struct kiwi_error err;
 
-	spin_lock(&kg->part.event_lock);
-	obj = xa_find(routes, number, ULONG_MAX, XA_PRESENT);
-	if (obj)
-		kref_get(&obj->ref);
-	spin_unlock(&kg->part.event_lock);
-	return obj;
+	kiwi_queues_port_ask(&kg->part, 1);
+	if (kg2g_cmd_query_fabric(kg->part.fw, &fabric, &err))
+		return;
+	if (kiwi_queues_port_found(&kg->part, 1, fabric.state == KIWI_G2G_FABRIC_ACTIVE))
+		kg2g_tell(kg, KIWI_G2G_EVENT_FABRIC, 0, fabric.state, fabric.reason);
 }
 
 /**
- * kg2g_lost_work() - look at all objects, since events were lost
+ * kg2g_lost_work() - look at the fabric and all objects, since events were lost
  * @work: of the device
+ *
+ * Of ports and peers the driver knows no state that could be out of date.
  */
 void kg2g_lost_work(struct work_struct *work)
 {
@@ -131,11 +131,13 @@ void kg2g_lost_work(struct work_struct *work)
 	struct kiwi_obj *obj;
 	unsigned long n;
 
-	for (n = 0; (obj = next_object(kg, &kg->windows, &n)); n++) {
+	look_at_fabric(kg);
+	kiwi_queues_look(&kg->part);
+	for (n = 0; (obj = kiwi_route_next(&kg->part, &kg->windows, &n)); n++) {
 		kg2g_window_look(container_of(obj, struct kg2g_window, obj));
 		kiwi_obj_put(obj);
 	}
-	for (n = 0; (obj = next_object(kg, &kg->exports, &n)); n++) {
+	for (n = 0; (obj = kiwi_route_next(&kg->part, &kg->exports, &n)); n++) {
 		kg2g_export_look(container_of(obj, struct kg2g_export, obj));
 		kiwi_obj_put(obj);
 	}

@@ -9,6 +9,7 @@
 #define KSNIC_H
 
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include <kiwi/queues.h>
 #include <uapi/kiwi/snic.h>
@@ -23,12 +24,14 @@ struct ksnic_ports;
  * @queues: its queues, with the capabilities of the device as started last
  * @ports: of the device as started last
  * @port_groups: their attributes in sysfs
+ * @lost_work: looks at ports and queues after events were lost
  */
 struct ksnic {
 	struct kiwi_part part;
 	struct kiwi_queues queues;
 	struct ksnic_ports *ports;
 	struct ksnic_port_groups *port_groups;
+	struct work_struct lost_work;
 };
 
 static inline struct ksnic *to_ksnic(struct kiwi_part *part)
@@ -40,9 +43,11 @@ static inline struct ksnic *to_ksnic(struct kiwi_part *part)
 int ksnic_setup(struct ksnic *ks, const struct kiwi_part_ops *ops, struct device *parent);
 void ksnic_teardown(struct ksnic *ks);
 int ksnic_start(struct ksnic *ks, struct kiwi_error *err);
+void ksnic_stopped(struct ksnic *ks);
 
 /* events.c */
 void ksnic_event(void *part, const struct kiwi_eqe *eqe, bool lost);
+void ksnic_lost_work(struct work_struct *work);
 
 /* ioctl.c */
 #define KSNIC_IOCTLS	(_IOC_NR(KIWI_SNIC_PREFLIGHT) + 1)

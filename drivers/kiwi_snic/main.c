@@ -17,6 +17,11 @@ static int start(struct kiwi_part *part, struct kiwi_error *err)
 	return ksnic_start(to_ksnic(part), err);
 }
 
+static void stopped(struct kiwi_part *part)
+{
+	ksnic_stopped(to_ksnic(part));
+}
+
 static int publish(struct kiwi_part *part)
 {
 	return ksnic_sysfs_ports_add(to_ksnic(part));
@@ -48,6 +53,7 @@ static const struct kiwi_part_ops ops = {
 	.ioctls = ksnic_ioctls,
 	.nr_ioctls = ARRAY_SIZE(ksnic_ioctls),
 	.start = start,
+	.stopped = stopped,
 	.publish = publish,
 	.unpublish = unpublish,
 	.mmap = kiwi_queues_mmap,

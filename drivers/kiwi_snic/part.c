@@ -21,6 +21,7 @@ int ksnic_setup(struct ksnic *ks, const struct kiwi_part_ops *ops, struct device
 		return ret;
 	ks->part.dev.groups = ksnic_dev_groups;
 	kiwi_queues_setup(&ks->queues, &ks->part, 0);
+	INIT_WORK(&ks->lost_work, ksnic_lost_work);
 	return 0;
 }
 
@@ -37,6 +38,15 @@ int ksnic_start(struct ksnic *ks, struct kiwi_error *err)
 
 	ret = ksnic_cmd_query_caps(ks->part.fw, &ks->queues.caps, err);
 	return ret ?: ksnic_ports_start(ks, err);
+}
+
+/**
+ * ksnic_stopped() - nothing is done on behalf of a device that was stopped
+ * @ks: the device
+ */
+void ksnic_stopped(struct ksnic *ks)
+{
+	cancel_work_sync(&ks->lost_work);
 }
 
 /**

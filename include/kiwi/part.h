@@ -334,6 +334,8 @@ void kiwi_zombies_retry(struct kiwi_part *part);
 int kiwi_route_add(struct kiwi_obj *obj, struct xarray *routes, u32 number,
 		   struct kiwi_error *err);
 void kiwi_route_del(struct kiwi_obj *obj, struct xarray *routes, u32 number);
+struct kiwi_obj *kiwi_route_next(struct kiwi_part *part, struct xarray *routes,
+				 unsigned long *number);
 
 /* Files ---------------------------------------------------------------------------- */
 

@@ -57,6 +57,7 @@ ssize_t kiwi_queue_caps_emit(struct kiwi_part *part, unsigned long offset, char 
  * @caps: of the device as started last; set by the part
  * @map_base: where doorbells begin in what a file maps
  * @port_down: bit n - 1: port n is not active; under files_lock
+ * @port_told: bit n - 1: the device told of port n since it was asked; under files_lock
  * @cqs: CQs by number, for events
  * @qps: QPs by number
  * @dbs: doorbells by index of their page, for mappings
@@ -65,6 +66,7 @@ struct kiwi_queues {
 	struct kiwi_queue_caps caps;
 	u64 map_base;
 	u32 port_down;
+	u32 port_told;
 	struct xarray cqs;
 	struct xarray qps;
 	struct xarray dbs;
@@ -120,6 +122,9 @@ int kiwi_queues_mmap(struct kiwi_file *file, struct vm_area_struct *vma);
 
 bool kiwi_queues_event(struct kiwi_part *part, const struct kiwi_eqe *eqe);
 void kiwi_queues_port(struct kiwi_part *part, u32 port, bool active);
+void kiwi_queues_port_ask(struct kiwi_part *part, u32 port);
+bool kiwi_queues_port_found(struct kiwi_part *part, u32 port, bool active);
+void kiwi_queues_look(struct kiwi_part *part);
 
 /* Ioctls: handlers; @data is the ioctl's structure, and the reply ------------------ */
 

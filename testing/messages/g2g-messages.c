@@ -5,6 +5,7 @@
  *
  *	exchange A B	every operation, both ways; engines of the accelerators check what is where
  *	until-dead A B	WRITEs from A to B until B is lost; says "ready" first
+ *	all-dead A B	likewise, and it is many QPs of A, idle, that end with B: each has its word
  *	pairs COUNT	each of the first dies puts to, gets from and sends to each other, checked
  *			likewise; the results as JSON
  *
@@ -27,6 +28,7 @@
 #define IOVA		0x7000000000
 #define PATIENCE	60000	/* ms */
 #define ENDS_MAX	16
+#define MANY		80	/* QPs, more than the smallest event queue has entries */
 #define PAIR_BYTES	100003	/* of each message of "pairs" */
 #define ACCESS		(KIWI_ACCESS_LOCAL_WRITE | KIWI_ACCESS_REMOTE_WRITE | \
 			 KIWI_ACCESS_REMOTE_READ | KIWI_ACCESS_REMOTE_ATOMIC)
@@ -267,14 +269,46 @@ static void expect_events(struct end *e)
 		     peer ? "after" : "without");
 }
 
-static void until_dead(struct end *a, struct end *b)
+/* That of the end's newest QP in the error page. */
+static const volatile uint32_t *error_word(struct end *e)
 {
 	struct kiwi_snic_queue_query q;
+
+	must(kiwi_queue_query(e->dev, e->qp->id, KIWI_QUEUE_SQ, &q));
+	return (const volatile uint32_t *)((const volatile char *)e->errors + q.error_offset);
+}
+
+static void all_dead(struct end *a, struct end *b)
+{
+	unsigned int n, told, unknown, waited;
+	const volatile uint32_t *words[MANY];
+
+	for (n = 0; n < MANY; n++) {
+		make_qp(a);
+		connect_to(a, b, 100, 200);
+		words[n] = error_word(a);
+	}
+	printf("ready\n");
+	fflush(stdout);
+	for (waited = 0, told = 0; told < MANY; waited += 20) {
+		if (waited > PATIENCE)
+			fail("%u of %u QPs have a word", told, MANY);
+		usleep(20000);
+		for (n = 0, told = 0, unknown = 0; n < MANY; n++) {
+			told += !!*words[n];
+			unknown += *words[n] == KIWI_EVENT_QP_ERROR << 16;
+		}
+	}
+	printf("%u words, %u without a cause, %u times events were lost\n", told, unknown,
+	       a->errors->lost);
+}
+
+static void until_dead(struct end *a, struct end *b)
+{
+	const volatile uint32_t *word = error_word(a);
 	unsigned int writes = 0;
 	struct kiwi_wc wc;
-	uint32_t word;
 
-	must(kiwi_queue_query(a->dev, a->qp->id, KIWI_QUEUE_SQ, &q));
 	printf("ready\n");
 	fflush(stdout);
 	for (;; writes++) {
@@ -286,9 +320,8 @@ static void until_dead(struct end *a, struct end *b)
 	if (wc.status != KIWI_CQE_ST_RETRY_EXC_ERR)
 		fail("the last WRITE: %s", kiwi_status_text(wc.status));
 	expect_events(a);
-	word = *(const volatile uint32_t *)((const volatile char *)a->errors + q.error_offset);
-	if (word != (KIWI_EVENT_QP_ERROR << 16 | KIWI_CQE_ST_RETRY_EXC_ERR))
-		fail("the word of the QP is %#x", word);
+	if (*word != (KIWI_EVENT_QP_ERROR << 16 | KIWI_CQE_ST_RETRY_EXC_ERR))
+		fail("the word of the QP is %#x", *word);
 	printf("%u writes\n", writes);
 }
 
@@ -356,9 +389,11 @@ int main(int argc, char **argv)
 		between(exchange, argv + 2);
 	else if (argc == 4 && !strcmp(argv[1], "until-dead"))
 		between(until_dead, argv + 2);
+	else if (argc == 4 && !strcmp(argv[1], "all-dead"))
+		between(all_dead, argv + 2);
 	else if (argc == 3 && !strcmp(argv[1], "pairs"))
 		pairs(argv[2]);
 	else
-		fail("g2g-messages exchange|until-dead A B, or pairs COUNT");
+		fail("g2g-messages exchange|until-dead|all-dead A B, or pairs COUNT");
 	return 0;
 }

@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import re
 
 import abi
 import audit
@@ -333,6 +334,30 @@ def messages_end(vm):
     vm.sh("killall -9 g2g-messages && while pidof g2g-messages >/dev/null; do usleep 20000; done")
     assert held(vm) == idle
     vm.sh("g2g-messages exchange 0 1", timeout=200)
+
+
+def small_event_queue():
+    """Two dies whose event queue is as small as the ABI allows."""
+    return g2gfabric.host("g2g-pair", {**TIMES, "eq-log2-max": abi.KIWI_EQ_LOG2_MIN})
+
+
+@scenario("g2g.events-lost", covers=[15], **small_event_queue())
+def events_lost(vm):
+    """A peer dies and takes more QPs along than the event queue has entries: those whose event was
+    lost are found."""
+    idle = load(vm)
+    test(vm, "up")
+    vm.begin("g2g-messages all-dead 0 1", OUT, "ready")
+    vm.qom_set("g2g1", "silent", True)
+    vm.sh("while pidof g2g-messages >/dev/null; do usleep 20000; done", timeout=150)
+    text = vm.sh(f"cat {OUT}")
+    found = re.search(r"^(\d+) words, (\d+) without a cause, (\d+) times", text, re.M)
+    assert found, text
+    words, unknown, lost = map(int, found.groups())
+    assert words > 1 << abi.KIWI_EQ_LOG2_MIN and unknown and lost, found[0]
+    vm.qom_set("g2g1", "silent", False)
+    test(vm, "wait")
+    assert held(vm) == idle
 
 
 def meet(vm, verb):

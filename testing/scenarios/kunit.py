@@ -30,7 +30,7 @@ SUITES = {
         "kiwi_g2g_fabric": 19,
         "kiwi_g2g_image": 8,
         "kiwi_g2g_ioctl": 10,
-        "kiwi_g2g_queues": 10,
+        "kiwi_g2g_queues": 12,
         "kiwi_g2g_route_check": 24,
         "kiwi_g2g_route_make": 15,
         "kiwi_g2g_route_random": 1,
@@ -44,8 +44,8 @@ SUITES = {
         "kiwi_snic_cmd": 21,
         "kiwi_snic_ioctl": 41,
         "kiwi_snic_object": 43,
-        "kiwi_snic_port": 9,
-        "kiwi_snic_qp": 25,
+        "kiwi_snic_port": 11,
+        "kiwi_snic_qp": 31,
     },
 }
 

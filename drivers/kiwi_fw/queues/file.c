@@ -3,6 +3,7 @@
 #include <linux/bits.h>
 #include <linux/container_of.h>
 #include <linux/errno.h>
+#include <linux/lockdep.h>
 
 #include <kiwi/compat.h>
 #include <kiwi/queues.h>
@@ -130,6 +131,20 @@ int kiwi_queues_set_errpage(struct kiwi_file *file, struct kiwi_errpage *ep)
 	return ret;
 }
 
+static void publish_port(struct kiwi_part *part, u32 port, bool active)
+{
+	u32 bit = BIT(port - 1);
+	struct kiwi_file *file;
+
+	lockdep_assert_held(&part->files_lock);
+	if (active)
+		part->queues->port_down &= ~bit;
+	else
+		part->queues->port_down |= bit;
+	list_for_each_entry(file, &part->files, node)
+		kiwi_errpage_ports(to_queues_file(file)->errpage, part->queues->port_down);
+}
+
 /**
  * kiwi_queues_port() - publish the state of a port
  * @part: the device
@@ -138,16 +153,47 @@ int kiwi_queues_set_errpage(struct kiwi_file *file, struct kiwi_errpage *ep)
  */
 void kiwi_queues_port(struct kiwi_part *part, u32 port, bool active)
 {
-	u32 bit = BIT(port - 1);
-	struct kiwi_file *file;
-
 	spin_lock(&part->files_lock);
-	if (active)
-		part->queues->port_down &= ~bit;
-	else
-		part->queues->port_down |= bit;
-	list_for_each_entry(file, &part->files, node)
-		kiwi_errpage_ports(to_queues_file(file)->errpage, part->queues->port_down);
+	part->queues->port_told |= BIT(port - 1);
+	publish_port(part, port, active);
 	spin_unlock(&part->files_lock);
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_queues_port, "KIWI_FW");
+
+/**
+ * kiwi_queues_port_ask() - a port is about to be asked for its state, by one at a time
+ * @part: the device
+ * @port: from 1, at most 32
+ */
+void kiwi_queues_port_ask(struct kiwi_part *part, u32 port)
+{
+	spin_lock(&part->files_lock);
+	part->queues->port_told &= ~BIT(port - 1);
+	spin_unlock(&part->files_lock);
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_queues_port_ask, "KIWI_FW");
+
+/**
+ * kiwi_queues_port_found() - publish what a port replied, unless the device told of it since
+ * @part: the device
+ * @port: that of kiwi_queues_port_ask()
+ * @active: whether it carries what queues send
+ *
+ * If the reply is the newer one, an event of the change is still to come, or lost: then the port
+ * is asked again.
+ *
+ * Return: whether that is a change
+ */
+bool kiwi_queues_port_found(struct kiwi_part *part, u32 port, bool active)
+{
+	u32 bit = BIT(port - 1);
+	bool change;
+
+	spin_lock(&part->files_lock);
+	change = !(part->queues->port_told & bit) && active == !!(part->queues->port_down & bit);
+	if (change)
+		publish_port(part, port, active);
+	spin_unlock(&part->files_lock);
+	return change;
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_queues_port_found, "KIWI_FW");

@@ -7,6 +7,7 @@
 #ifndef KIWI_FW_QUEUES_OBJECT_H
 #define KIWI_FW_QUEUES_OBJECT_H
 
+#include <linux/container_of.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
@@ -169,6 +170,7 @@ extern const struct kiwi_obj_ops kiwi_qp_ops;
  * @hw: number and epoch
  * @send_node: in send_cq->senders
  * @recv_node: in recv_cq->receivers, if that is another CQ
+ * @told: the owner knows that it is in error; under event_lock
  */
 struct kiwi_qp {
 	struct kiwi_obj obj;
@@ -191,7 +193,13 @@ struct kiwi_qp {
 	struct kiwi_queue_id hw;
 	struct list_head send_node;
 	struct list_head recv_node;
+	bool told;
 };
+
+static inline struct kiwi_qp *to_qp(struct kiwi_obj *obj)
+{
+	return container_of(obj, struct kiwi_qp, obj);
+}
 
 extern const struct kiwi_fw_dmabuf_ops kiwi_qp_mem_ops;
 
@@ -202,5 +210,7 @@ int kiwi_qp_create(struct kiwi_qp *qp, struct kiwi_error *err);
 int kiwi_qp_modify(struct kiwi_qp *qp, u32 mask, const struct kiwi_qp_attr *attr,
 		   struct kiwi_error *err);
 int kiwi_qp_query(struct kiwi_qp *qp, struct kiwi_qp_attr *attr, struct kiwi_error *err);
+void kiwi_qp_tell_error(struct kiwi_qp *qp, u32 type, u32 code);
+void kiwi_qp_look(struct kiwi_qp *qp);
 
 #endif /* KIWI_FW_QUEUES_OBJECT_H */

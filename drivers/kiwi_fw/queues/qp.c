@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/container_of.h>
 #include <linux/errno.h>
+#include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
 
@@ -13,14 +13,14 @@ static struct lock_class_key qp_lock_key;
 
 static int qp_destroy(struct kiwi_obj *obj, struct kiwi_error *err)
 {
-	struct kiwi_qp *qp = container_of(obj, struct kiwi_qp, obj);
+	struct kiwi_qp *qp = to_qp(obj);
 
 	return kiwi_cmd_destroy_qp(obj->part->fw, qp->hw.number, err);
 }
 
 static void qp_forget(struct kiwi_obj *obj)
 {
-	struct kiwi_qp *qp = container_of(obj, struct kiwi_qp, obj);
+	struct kiwi_qp *qp = to_qp(obj);
 
 	kiwi_fw_sync_events(obj->part->fw);
 	kiwi_route_del(obj, &obj->part->queues->qps, qp->hw.number);
@@ -36,7 +36,7 @@ static void qp_leave_cq(struct kiwi_cq *cq, struct list_head *node)
 
 static void qp_release(struct kiwi_obj *obj)
 {
-	struct kiwi_qp *qp = container_of(obj, struct kiwi_qp, obj);
+	struct kiwi_qp *qp = to_qp(obj);
 
 	if (qp->send_cq)
 		qp_leave_cq(qp->send_cq, &qp->send_node);
@@ -259,6 +259,21 @@ release_sq:
 	return ret;
 }
 
+/* Who puts a QP in error knows it. In RESET it cannot fail, and what came before is told first. */
+static void qp_begin_state(struct kiwi_qp *qp, u8 state)
+{
+	struct kiwi_part *part = qp->obj.part;
+
+	lockdep_assert_held(&qp->obj.lock);
+	if (state != KIWI_QPS_RESET && state != KIWI_QPS_ERR)
+		return;
+	if (state == KIWI_QPS_RESET)
+		kiwi_fw_sync_events(part->fw);
+	spin_lock(&part->event_lock);
+	qp->told = state == KIWI_QPS_ERR;
+	spin_unlock(&part->event_lock);
+}
+
 /**
  * kiwi_qp_modify() - change state or attributes
  * @qp: looked up
@@ -279,6 +294,8 @@ int kiwi_qp_modify(struct kiwi_qp *qp, u32 mask, const struct kiwi_qp_attr *attr
 	if (ret)
 		return ret;
 	ret = kiwi_cmd_modify_qp(qp->obj.part->fw, qp->hw.number, mask, attr, err);
+	if (!ret && (mask & KIWI_QP_ATTR_STATE))
+		qp_begin_state(qp, attr->state);
 	mutex_unlock(&qp->obj.lock);
 	return ret;
 }
@@ -301,6 +318,44 @@ int kiwi_qp_query(struct kiwi_qp *qp, struct kiwi_qp_attr *attr, struct kiwi_err
 	ret = kiwi_cmd_query_qp(qp->obj.part->fw, qp->hw.number, attr, err);
 	mutex_unlock(&qp->obj.lock);
 	return ret;
+}
+
+/**
+ * kiwi_qp_tell_error() - tell the owner that a QP is in error
+ * @qp: the QP
+ * @type: of the event
+ * @code: by type
+ */
+void kiwi_qp_tell_error(struct kiwi_qp *qp, u32 type, u32 code)
+{
+	lockdep_assert_held(&qp->obj.part->event_lock);
+
+	qp->told = true;
+	kiwi_obj_notify(&qp->obj, type, code, 0);
+}
+
+/**
+ * kiwi_qp_look() - tell the owner that a QP is in error, if it is and he was not told
+ * @qp: with a reference
+ *
+ * Why it is in error went with the event.
+ */
+void kiwi_qp_look(struct kiwi_qp *qp)
+{
+	struct kiwi_part *part = qp->obj.part;
+	struct kiwi_qp_attr attr;
+	struct kiwi_error err;
+
+	if (kiwi_obj_lock(&qp->obj, &err))
+		return;
+	if (!kiwi_cmd_query_qp(part->fw, qp->hw.number, &attr, &err) &&
+	    attr.state == KIWI_QPS_ERR) {
+		spin_lock(&part->event_lock);
+		if (!qp->told)
+			kiwi_qp_tell_error(qp, KIWI_EVENT_QP_ERROR, KIWI_CQE_ST_OK);
+		spin_unlock(&part->event_lock);
+	}
+	mutex_unlock(&qp->obj.lock);
 }
 
 static void qp_revoked(void *arg)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a device's queues have in common, and which of them an event is of. */
+#include <linux/sched.h>
+
 #include <kiwi/compat.h>
 #include <kiwi/queues.h>
 
@@ -61,7 +63,9 @@ static void route_event(struct kiwi_part *part, struct xarray *routes, const str
 
 	spin_lock(&part->event_lock);
 	obj = xa_load(routes, le32_to_cpu(eqe->id));
-	if (obj)
+	if (obj && (type == KIWI_EVENT_QP_ERROR || type == KIWI_EVENT_QP_ACCESS))
+		kiwi_qp_tell_error(to_qp(obj), type, eqe->code);
+	else if (obj)
 		kiwi_obj_notify(obj, type, eqe->code, 0);
 	spin_unlock(&part->event_lock);
 }
@@ -97,3 +101,22 @@ bool kiwi_queues_event(struct kiwi_part *part, const struct kiwi_eqe *eqe)
 	return false;
 }
 EXPORT_SYMBOL_NS_GPL(kiwi_queues_event, "KIWI_FW");
+
+/**
+ * kiwi_queues_look() - tell what QPs are in error, since events were lost
+ * @part: the device; may sleep
+ *
+ * Who was told is not told again. A CQ in error takes its QPs along.
+ */
+void kiwi_queues_look(struct kiwi_part *part)
+{
+	struct kiwi_obj *obj;
+	unsigned long n;
+
+	for (n = 0; (obj = kiwi_route_next(part, &part->queues->qps, &n)); n++) {
+		kiwi_qp_look(to_qp(obj));
+		kiwi_obj_put(obj);
+		cond_resched();
+	}
+}
+EXPORT_SYMBOL_NS_GPL(kiwi_queues_look, "KIWI_FW");

@@ -107,6 +107,8 @@ int fixture_init(struct kunit *test)
 	ret = kg2g_start(x->kg, FAKE_BAR_LEN, &x->err);
 	if (ret)
 		return ret;
+	/* As if EV_FABRIC had told what the fake replies. */
+	kiwi_queues_port(&x->kg->part, 1, true);
 	x->user = kunit_vm_mmap(test, NULL, 0, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE,
 				MAP_ANONYMOUS | MAP_PRIVATE, 0);
 	if (!x->user || IS_ERR_VALUE(x->user))

@@ -228,6 +228,60 @@ static void queues_port_is_the_fabric(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x->kg->queues.port_down, 1);
 }
 
+static void lose_events(struct fixture *x)
+{
+	static const struct kiwi_eqe none;
+
+	kg2g_event(&x->kg->part, &none, true);
+	flush_work(&x->kg->lost_work);
+	KUNIT_EXPECT_EQ(x->test, fixture_event(x).type, KIWI_EVENT_LOST);
+}
+
+static void queues_fabric_is_found_when_events_were_lost(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct kiwi_file_event event;
+
+	fake_fw_event(&x->fw, KIWI_G2G_EV_FABRIC, 0, KIWI_G2G_FABRIC_ACTIVE, 0);
+	fixture_event(x);
+	x->g2g.fabric.state = KIWI_G2G_FABRIC_READY;
+	x->g2g.fabric.reason = KIWI_G2G_WHY_ADMIN;
+	lose_events(x);
+	KUNIT_EXPECT_EQ(test, x->kg->queues.port_down, 1);
+	event = fixture_event(x);
+	KUNIT_EXPECT_EQ(test, event.type, KIWI_G2G_EVENT_FABRIC);
+	KUNIT_EXPECT_EQ(test, event.code, KIWI_G2G_FABRIC_READY);
+	KUNIT_EXPECT_EQ(test, event.info, KIWI_G2G_WHY_ADMIN);
+	lose_events(x);
+	fixture_no_event(x);
+	x->g2g.fabric.state = KIWI_G2G_FABRIC_ACTIVE;
+	x->g2g.fabric.reason = 0;
+	lose_events(x);
+	KUNIT_EXPECT_EQ(test, x->kg->queues.port_down, 0);
+	KUNIT_EXPECT_EQ(test, fixture_event(x).code, KIWI_G2G_FABRIC_ACTIVE);
+	fixture_no_event(x);
+}
+
+/* One dead peer takes all QPs along, at most max_qp events. */
+static void queues_errors_are_found_when_events_were_lost(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	u32 a = make_qp(x).qp, b = make_qp(x).qp;
+	struct kiwi_file_event event;
+
+	x->g2g.fabric.state = KIWI_G2G_FABRIC_READY;
+	x->g2g.queues.attr.state = KIWI_QPS_ERR;
+	lose_events(x);
+	event = fixture_event(x);
+	KUNIT_EXPECT_EQ(test, event.type, KIWI_EVENT_QP_ERROR);
+	KUNIT_EXPECT_EQ(test, event.id, a);
+	KUNIT_EXPECT_EQ(test, event.code, KIWI_CQE_ST_OK);
+	event = fixture_event(x);
+	KUNIT_EXPECT_EQ(test, event.type, KIWI_EVENT_QP_ERROR);
+	KUNIT_EXPECT_EQ(test, event.id, b);
+	fixture_no_event(x);
+}
+
 static struct kunit_case queues_cases[] = {
 	KUNIT_CASE(queues_need_the_capability),
 	KUNIT_CASE(queues_hold_the_fabric),
@@ -239,6 +293,8 @@ static struct kunit_case queues_cases[] = {
 	KUNIT_CASE(queues_refusal_tells_of_the_peer),
 	KUNIT_CASE(queues_end_after_the_peer_is_told),
 	KUNIT_CASE(queues_port_is_the_fabric),
+	KUNIT_CASE(queues_fabric_is_found_when_events_were_lost),
+	KUNIT_CASE(queues_errors_are_found_when_events_were_lost),
 	{}
 };
 

@@ -99,6 +99,7 @@ void fixture_exit(struct kunit *test)
 	x->fw.kill = 0;
 	if (x->file)
 		ks->part.cdev.ops->release(&x->inode, &x->filp);
+	ksnic_stopped(ks);
 	KUNIT_EXPECT_EQ(test, fake_fw_live(&x->fw), 0);
 	KUNIT_EXPECT_TRUE(test, bitmap_empty(x->snic.queues.db_open, FAKE_DB_PAGES));
 	KUNIT_EXPECT_EQ(test, x->fw.mems, 0);
@@ -126,6 +127,14 @@ struct kiwi_file_event fixture_event(struct fixture *x, unsigned int n)
 
 	KUNIT_ASSERT_LT(x->test, n, q->count);
 	return q->ring[(q->head + n) % ARRAY_SIZE(q->ring)];
+}
+
+void fixture_lose_events(struct fixture *x)
+{
+	static const struct kiwi_eqe none;
+
+	ksnic_event(&x->ks.part, &none, true);
+	flush_work(&x->ks.lost_work);
 }
 
 /* Objects ------------------------------------------------------------------------ */

@@ -51,6 +51,9 @@ void fixture_exit(struct kunit *test);
 unsigned int fixture_events(struct fixture *x);
 struct kiwi_file_event fixture_event(struct fixture *x, unsigned int n);
 
+/* Events are lost, and what the driver does about it is done. */
+void fixture_lose_events(struct fixture *x);
+
 /* An object in the table of @owner, published; the test ends if it cannot be made. */
 struct kiwi_pd *fixture_pd(struct fixture *x);
 struct kiwi_mr *fixture_mr(struct fixture *x, struct kiwi_pd *pd);

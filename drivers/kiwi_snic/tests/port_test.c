@@ -134,6 +134,46 @@ static void ports_start_fails_with_a_port(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, x->err.text, "QUERY_PORT: the firmware replied with mtu 0");
 }
 
+static void port_changes_are_found_when_events_were_lost(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	unsigned int n;
+
+	KUNIT_EXPECT_EQ(test, x->ks.queues.port_down, 0);
+	x->snic.port.state = KIWI_PORT_DOWN;
+	fixture_lose_events(x);
+	KUNIT_EXPECT_EQ(test, x->ks.queues.port_down, 3);
+	KUNIT_ASSERT_EQ(test, fixture_events(x), 3);
+	KUNIT_EXPECT_EQ(test, fixture_event(x, 0).type, KIWI_EVENT_LOST);
+	for (n = 1; n <= 2; n++) {
+		KUNIT_EXPECT_EQ(test, fixture_event(x, n).type, KIWI_SNIC_EVENT_PORT_CHANGE);
+		KUNIT_EXPECT_EQ(test, fixture_event(x, n).id, n);
+		KUNIT_EXPECT_EQ(test, fixture_event(x, n).code, KIWI_PORT_DOWN);
+	}
+	fixture_lose_events(x);
+	KUNIT_EXPECT_EQ(test, fixture_events(x), 4);
+	x->snic.port.state = KIWI_PORT_ACTIVE;
+	fixture_lose_events(x);
+	KUNIT_EXPECT_EQ(test, x->ks.queues.port_down, 0);
+	KUNIT_EXPECT_EQ(test, fixture_events(x), 7);
+}
+
+/* An event that comes while a port is asked is of that port alone, and no older than the reply. */
+static void port_event_overtakes_a_reply(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct kiwi_part *part = &x->ks.part;
+
+	kiwi_queues_port_ask(part, 1);
+	kiwi_queues_port(part, 1, true);
+	KUNIT_EXPECT_FALSE(test, kiwi_queues_port_found(part, 1, false));
+	KUNIT_EXPECT_EQ(test, x->ks.queues.port_down, 0);
+	kiwi_queues_port_ask(part, 1);
+	kiwi_queues_port(part, 2, true);
+	KUNIT_EXPECT_TRUE(test, kiwi_queues_port_found(part, 1, false));
+	KUNIT_EXPECT_EQ(test, x->ks.queues.port_down, 1);
+}
+
 static struct kunit_case port_cases[] = {
 	KUNIT_CASE(port_numbers),
 	KUNIT_CASE(port_set),
@@ -144,6 +184,8 @@ static struct kunit_case port_cases[] = {
 	KUNIT_CASE(gid_refused_is_not_remembered),
 	KUNIT_CASE(gid_tables_are_new_after_a_start),
 	KUNIT_CASE(ports_start_fails_with_a_port),
+	KUNIT_CASE(port_changes_are_found_when_events_were_lost),
+	KUNIT_CASE(port_event_overtakes_a_reply),
 	{}
 };
 

@@ -395,6 +395,97 @@ static void event_after_destruction_finds_nobody(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_events(x), 0);
 }
 
+static void change_state(struct fixture *x, struct kiwi_qp *qp, u8 state)
+{
+	const struct kiwi_qp_attr attr = { .state = state };
+
+	x->snic.queues.attr.state = state;
+	KUNIT_ASSERT_EQ(x->test, kiwi_qp_modify(qp, KIWI_QP_ATTR_STATE, &attr, &x->err), 0);
+}
+
+/* How many events LOST there are, and the event after them if there is to be one. */
+static void expect_lost(struct fixture *x, unsigned int from, const struct kiwi_qp *qp)
+{
+	KUNIT_ASSERT_EQ(x->test, fixture_events(x), from + (qp ? 2 : 1));
+	KUNIT_EXPECT_EQ(x->test, fixture_event(x, from).type, KIWI_EVENT_LOST);
+	if (!qp)
+		return;
+	KUNIT_EXPECT_EQ(x->test, fixture_event(x, from + 1).type, KIWI_EVENT_QP_ERROR);
+	KUNIT_EXPECT_EQ(x->test, fixture_event(x, from + 1).id, qp->obj.id);
+	KUNIT_EXPECT_EQ(x->test, fixture_event(x, from + 1).user_data, FIXTURE_USER_DATA);
+	KUNIT_EXPECT_EQ(x->test, fixture_event(x, from + 1).code, KIWI_CQE_ST_OK);
+}
+
+static void lost_error_is_found_once(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct kiwi_qp *qp = a_qp(x);
+
+	fixture_lose_events(x);
+	expect_lost(x, 0, NULL);
+	x->snic.queues.attr.state = KIWI_QPS_ERR;
+	fixture_lose_events(x);
+	expect_lost(x, 1, qp);
+	fixture_lose_events(x);
+	expect_lost(x, 3, NULL);
+}
+
+static void lost_error_of_each_queue_pair(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct kiwi_qp *a = a_qp(x), *b = a_qp(x);
+
+	event(x, KIWI_EV_QP_ACCESS, a->hw.number, KIWI_CQE_ST_LOC_PROT_ERR);
+	x->snic.queues.attr.state = KIWI_QPS_ERR;
+	fixture_lose_events(x);
+	expect_lost(x, 1, b);
+}
+
+static void lost_error_was_told(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct kiwi_qp *qp = a_qp(x);
+
+	event(x, KIWI_EV_QP_ERROR, qp->hw.number, KIWI_CQE_ST_FATAL_ERR);
+	x->snic.queues.attr.state = KIWI_QPS_ERR;
+	fixture_lose_events(x);
+	expect_lost(x, 1, NULL);
+}
+
+static void lost_error_is_the_owners(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+
+	change_state(x, a_qp(x), KIWI_QPS_ERR);
+	fixture_lose_events(x);
+	expect_lost(x, 0, NULL);
+}
+
+static void lost_error_after_a_reset(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	struct kiwi_qp *qp = a_qp(x);
+
+	change_state(x, qp, KIWI_QPS_ERR);
+	change_state(x, qp, KIWI_QPS_RESET);
+	change_state(x, qp, KIWI_QPS_INIT);
+	x->snic.queues.attr.state = KIWI_QPS_ERR;
+	fixture_lose_events(x);
+	expect_lost(x, 0, qp);
+}
+
+static void lost_error_and_device(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+
+	a_qp(x);
+	x->snic.queues.attr.state = KIWI_QPS_ERR;
+	x->fw.kill = KIWI_SNIC_OP_QUERY_QP;
+	x->fw.kill_error = -ENODEV;
+	fixture_lose_events(x);
+	expect_lost(x, 0, NULL);
+}
+
 static struct kiwi_obj *route_of_dying;
 
 /* While the maker of the new object waits, the destroyer of the old one has not come on yet. */
@@ -461,6 +552,12 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(event_of_nobody),
 	KUNIT_CASE(event_before_destruction_is_delivered),
 	KUNIT_CASE(event_after_destruction_finds_nobody),
+	KUNIT_CASE(lost_error_is_found_once),
+	KUNIT_CASE(lost_error_of_each_queue_pair),
+	KUNIT_CASE(lost_error_was_told),
+	KUNIT_CASE(lost_error_is_the_owners),
+	KUNIT_CASE(lost_error_after_a_reset),
+	KUNIT_CASE(lost_error_and_device),
 	KUNIT_CASE(route_of_a_number_used_again),
 	KUNIT_CASE(route_of_a_number_given_twice),
 	{}

@@ -440,13 +440,14 @@ struct kiwi_snic_queue_query {
  *	KIWI_EVENT_DEVICE_FATAL; the first stays
  * @port_down: bit n - 1: port n is not active
  * @events: counts changes of the other words to the worse or of a port; moves on after them
- * @lost: counts times that events of the device were lost: words may be missing since
+ * @lost: counts times that events of the device were lost: QPs and ports are looked at then, and
+ *	the words of those in error come with code 0
  * @rsvd: 0
  * @queue: not 0: the queue is in error: type << 16 | code of the event
  *
  * Words are in the byte order of the CPU, each written with one store. That of a queue stays
  * until the queue is destroyed, and is 0 then. They tell what no completion does: an error
- * that a completion reports is in no word.
+ * that a completion reports is in no word, unless events were lost.
  *
  * How soon: when a device is removed or reset in order, or the file is closed, before its
  * queues and doorbells end. Otherwise as soon as the device tells, and even if that is lost within
@@ -485,7 +486,9 @@ struct kiwi_snic_error_page {
 
 enum kiwi_queues_event {
 	KIWI_EVENT_CQ_ERROR	= 1,	/* code: enum kiwi_cq_error */
-	KIWI_EVENT_QP_ERROR	= 2,	/* code: enum kiwi_cqe_status */
+	KIWI_EVENT_QP_ERROR	= 2,	/* code: enum kiwi_cqe_status; OK: events were lost, and
+					 * the QP was found in error since, whatever the cause
+					 */
 	KIWI_EVENT_QP_ACCESS	= 3,	/* code: enum kiwi_cqe_status */
 	KIWI_EVENT_QP_ESTABLISHED = 4,
 	KIWI_EVENT_QP_DRAINED	= 5,

@@ -93,11 +93,8 @@ int kg2g_caps_parse(const struct kiwi_g2g_caps *wire, const struct kg2g_caps_fra
 	struct kiwi_caps_check c = { .err = err };
 
 	*caps = (struct kg2g_caps) {
-		.page_shift_max = kiwi_caps_field(&c, "page_shift_max", wire->queue.page_shift_max,
-						  KIWI_PAGE_SHIFT_MIN, 63),
-		.pbl_table_shift_max = kiwi_caps_field(&c, "pbl_table_shift_max",
-						       wire->queue.pbl_table_shift_max,
-						       KIWI_PAGE_SHIFT_MIN, 63),
+		.page_shift_max = kiwi_caps_page_shift(&c, &wire->queue),
+		.pbl_table_shift_max = kiwi_caps_table_shift(&c, &wire->queue),
 		.accels = kiwi_caps_field(&c, "accels", le16_to_cpu(wire->accels), 2,
 					  KIWI_G2G_ACCELS_MAX),
 		.stations = kiwi_caps_field(&c, "stations", wire->stations, 1, 8),

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct kiwi_error;
+struct kiwi_snic_caps;
 
 /**
  * struct kiwi_caps_check - whether the fields so far are what the ABI allows
@@ -18,5 +19,7 @@ struct kiwi_caps_check {
 };
 
 u64 kiwi_caps_field(struct kiwi_caps_check *check, const char *name, u64 value, u64 min, u64 max);
+u64 kiwi_caps_page_shift(struct kiwi_caps_check *check, const struct kiwi_snic_caps *wire);
+u64 kiwi_caps_table_shift(struct kiwi_caps_check *check, const struct kiwi_snic_caps *wire);
 
 #endif /* KIWI_CAPS_H */

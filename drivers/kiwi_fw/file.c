@@ -47,7 +47,7 @@ static int file_open(struct inode *inode, struct file *filp)
 	get_task_comm(file->comm, current);
 	/* A process names itself; what is told of holders shall be a line for each. */
 	for (c = file->comm; *c; c++) {
-		if (!isprint(*c) || *c == ',')
+		if (!isascii(*c) || !isprint(*c) || *c == ',')
 			*c = '?';
 	}
 

@@ -255,8 +255,6 @@ int kg2g_mmap(struct kiwi_file *file, struct vm_area_struct *vma)
 
 	if (offset >= KG2G_MAP_DOORBELLS)
 		return kiwi_queues_mmap(file, vma);
-	if (offset >> MAP_ID_SHIFT > U32_MAX)
-		return -EINVAL;
 	window = kiwi_obj_get(&file->owner, offset >> MAP_ID_SHIFT, &kg2g_window_ops, &err);
 	if (!window)
 		return -EINVAL;

@@ -123,7 +123,8 @@ def all_pairs(vm):
         counts = {k: v for k, v in audit.diag(vm, die).items() if "payload" in k or "db_" in k}
         assert not any("system" in k for k in counts if "payload" in k), \
             f"{die}: {counts} of an accelerator's memory"
-        assert {k: diag(vm, die)[k] for k in counts} == counts, f"{die}: {counts}"
+        shown = diag(vm, die)
+        assert {k: shown[k] for k in counts} == counts, f"{die}: {counts}, {shown}"
 
 
 @scenario("g2g.mesh", iommu=["off", "on"], timeout=400,

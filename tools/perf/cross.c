@@ -221,6 +221,15 @@ static uint64_t drive(const struct options *o, struct row *rows, bool *good)
 	return bad;
 }
 
+/* What cannot be counted would look like what costs nothing. */
+static bool countable(const char *die)
+{
+	if (sysfs_exists("%s/diag", g2g_base(die)))
+		return true;
+	complain("%s has no diagnostic counters", die);
+	return false;
+}
+
 int cross_drive(const struct options *o)
 {
 	static struct row rows[SIZES_MAX];
@@ -230,7 +239,8 @@ int cross_drive(const struct options *o)
 
 	good = window_way.open(o, &memory);
 	if (good) {
-		good = message_way.open(o, &message);
+		good = message_way.open(o, &message) && countable(o->local.device) &&
+		       countable(o->peer.device);
 		if (good) {
 			if (o->json)
 				json_begin(o);

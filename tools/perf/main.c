@@ -126,7 +126,7 @@ static void usage(void)
 	       "  -g, --gid INDEX         GID of the port (0); --peer-gid\n"
 	       "  -m, --mem MEMORY        memory of this end (host); --peer-mem (the same)\n\n"
 	       "Work:\n"
-	       "      --semantics S        of dies: memory, message, or both and compare (memory)\n"
+	       "      --semantics S       of dies: memory, message, or both and compare (memory)\n"
 	       "  -s, --size BYTES        one size (64K)\n"
 	       "  -a, --all               sizes 8 to 64M, each twice the one before; --min, --max\n"
 	       "  -n, --iters N           messages of each size (1000, fewer when large)\n"

@@ -16,7 +16,8 @@ KERNELS = ["debian-6.12", "debian-6.1"]
 SYSFS = "/sys/class/kiwi/g2g{}/"
 OUT = "/run/traffic"
 TIMEOUT, REVOKED = abi.KIWI_G2G_WHY_TIMEOUT, abi.KIWI_G2G_WHY_REVOKED
-ROUNDS = 200 if "KIWI_SOAK" in os.environ else 12   # of three kinds and four ends
+ROUNDS = 200 if "KIWI_SOAK" in os.environ else 6    # of three kinds
+ENDS = 2 * ROUNDS                                   # of four
 TIMES = g2gfabric.TIMES
 MESH = g2gfabric.host("g2g-mesh", TIMES)
 
@@ -254,7 +255,7 @@ def ends(vm):
     idle = load(vm)
     test(vm, "up")
     where = [address(vm, die) for die in range(2)]
-    for n in range(ROUNDS // 3 if vm.machine.test_kernel else ROUNDS):
+    for n in range(ENDS // 3 if vm.machine.test_kernel else ENDS):
         die, reset = n // 2 % 2, n % 2
         traffic(vm, ("load", "store", "atomic")[n % 3], "load 2 3")
         vm.sh(f"usleep {rng.randrange(0, 50000)}")

@@ -154,7 +154,7 @@ def open_files(vm):
     assert [audit.live(vm, d) for d in ("snic0", "snic1")] == idle
 
 
-@scenario("lifetime.rmmod", props={"snic0": {"max-mr": 8192}}, covers=[25])
+@scenario("lifetime.rmmod", props={"snic0": {"max-mr": 2048}}, covers=[25])
 def rmmod(vm):
     """The modules go in the instant after many objects were destroyed."""
     for _ in range(2):

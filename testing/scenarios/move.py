@@ -9,7 +9,7 @@ import audit
 from scenario import scenario
 
 KERNEL = "test-6.12"        # tells of moves, and of races and stale memory too
-ROUNDS = 1000 if os.environ.get("KIWI_SOAK") else 150
+ROUNDS = 1000 if os.environ.get("KIWI_SOAK") else 100
 STOCK = ["debian-6.12", "debian-6.1"]
 TRAP = {"xpu0": {"trap-freed": "on"}, "xpu1": {"trap-freed": "on"}}
 # One in 20 allocations of the worker that maps anew fails.

@@ -119,15 +119,20 @@ static void window_release(struct kiwi_obj *obj)
 		place_put(window->place);
 }
 
-/* Revoked long since, but who maps or exports the window may only now find that out. */
-static void window_free(struct kiwi_obj *obj)
+static void put_bars(struct kg2g_window *window)
 {
-	struct kg2g_window *window = container_of(obj, struct kg2g_window, obj);
-
 	if (window->bar)
 		kiwi_bar_put(window->bar);
 	if (window->atomics)
 		kiwi_bar_put(window->atomics);
+	window->bar = NULL;
+	window->atomics = NULL;
+}
+
+/* Revoked long since, but who maps or exports the window may only now find that out. */
+static void window_free(struct kiwi_obj *obj)
+{
+	put_bars(container_of(obj, struct kg2g_window, obj));
 }
 
 const struct kiwi_obj_ops kg2g_window_ops = {
@@ -300,15 +305,6 @@ static int make_bars(struct kg2g_window *window, struct kg2g_place *place, bool 
 	return window->atomics ? 0 : -ENOMEM;
 }
 
-/* Of which nobody knows yet. */
-static void drop_bars(struct kg2g_window *window)
-{
-	lockdep_assert_held(&window->obj.lock);
-	window_free(&window->obj);
-	window->bar = NULL;
-	window->atomics = NULL;
-}
-
 /* What may lack memory comes first: if the device has mapped it, so has the driver. */
 static int map_locked(struct kg2g_window *window, u64 export_offset, u64 length, bool wc,
 		      struct kiwi_error *err)
@@ -332,7 +328,7 @@ static int map_locked(struct kg2g_window *window, u64 export_offset, u64 length,
 		ret = kg2g_cmd_map_window(kg->part.fw, window->number, place->range.offset,
 					  export_offset, length, err);
 	if (ret) {
-		drop_bars(window);
+		put_bars(window);	/* below the lock, so nobody knows of them yet */
 		place_put(place);
 		return ret;
 	}

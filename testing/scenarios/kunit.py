@@ -27,7 +27,7 @@ SUITES = {
         "kiwi_g2g_aperture": 7,
         "kiwi_g2g_caps": 12,
         "kiwi_g2g_export": 19,
-        "kiwi_g2g_fabric": 19,
+        "kiwi_g2g_fabric": 20,
         "kiwi_g2g_image": 8,
         "kiwi_g2g_ioctl": 10,
         "kiwi_g2g_queues": 12,

@@ -57,6 +57,27 @@ static void fabric_names_holders(struct kunit *test)
 	fixture_expect_text(x, text);
 }
 
+/* It names itself: each byte that is no plain character of a line is hidden. */
+static void fabric_holders_are_ascii(struct kunit *test)
+{
+	struct fixture *x = test->priv;
+	const struct file_operations *ops = x->kg->part.cdev.ops;
+	struct file *filp = kunit_kzalloc(test, sizeof(*filp), GFP_KERNEL);
+	char comm[TASK_COMM_LEN];
+	struct kiwi_file *file;
+	int ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, filp);
+	memcpy(comm, current->comm, sizeof(comm));
+	strscpy(current->comm, "k\xc3\xa4,\n~", sizeof(comm));
+	ret = ops->open(&x->inode, filp);
+	memcpy(current->comm, comm, sizeof(comm));
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	file = filp->private_data;
+	KUNIT_EXPECT_STREQ(test, file->comm, "k????~");
+	ops->release(&x->inode, filp);
+}
+
 static void fabric_unknown_change(struct kunit *test)
 {
 	struct fixture *x = test->priv;
@@ -341,6 +362,7 @@ static void reasons_have_names(struct kunit *test)
 static struct kunit_case fabric_cases[] = {
 	KUNIT_CASE(fabric_set),
 	KUNIT_CASE(fabric_names_holders),
+	KUNIT_CASE(fabric_holders_are_ascii),
 	KUNIT_CASE(fabric_unknown_change),
 	KUNIT_CASE(fabric_drains),
 	KUNIT_CASE(fabric_never_drains),

@@ -553,7 +553,8 @@ struct kiwi_g2g_routes_stage {
  * @generation: in: that is thought to be in force (ESTALE); out: in force now
  * @rsvd: 0
  *
- * On failure the routes in force stay. Success is told by KIWI_G2G_EVENT_ROUTES.
+ * On failure the routes in force stay, but for EFAULT: if @generation could be read and not be
+ * written back, the new ones are in force. Success is told by KIWI_G2G_EVENT_ROUTES.
  */
 struct kiwi_g2g_routes_commit {
 	__u32 size;
@@ -829,6 +830,9 @@ struct kiwi_g2g_import_bind {
  * @map_size: out: bytes to map, whole granules and pages; bytes behind @length are refused
  * @atomic_offset: out: for mmap of the atomic page, if the rights have REMOTE_ATOMIC; 0: none
  * @atomic_size: out: bytes to map there
+ *
+ * On failure it is not mapped, but for EFAULT: if only the reply could not be written, it is, and
+ * to destroy it is what is left.
  *
  * Mappings are not inherited by fork, and can be neither moved nor unmapped in part. When
  * the import dies or is destroyed they are taken away, and lead to a page of memory that is

@@ -622,10 +622,15 @@ static void open_and_close(void)
 	run_open(NULL);
 }
 
+static const char *const kinds[] = {
+	"pd", "mr", "cq", "qp", "db_page", "export", "window", "binding", NULL
+};
+
 const struct part g2g_part = {
 	.name = "g2g",
 	.operations = operations,
 	.nr_operations = sizeof(operations) / sizeof(operations[0]),
+	.kinds = kinds,
 	.usual = NEED_EXPORT | NEED_MAPPED | NEED_MR,
 	.make = world_make,
 	.end = world_end,

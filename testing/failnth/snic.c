@@ -404,10 +404,13 @@ static void open_and_close(void)
 	close(snic_open());
 }
 
+static const char *const kinds[] = { "pd", "mr", "cq", "qp", "db_page", NULL };
+
 const struct part snic_part = {
 	.name = "snic",
 	.operations = operations,
 	.nr_operations = sizeof(operations) / sizeof(operations[0]),
+	.kinds = kinds,
 	.usual = NEED_MR,
 	.make = world_make,
 	.end = world_end,

@@ -132,34 +132,28 @@ static bool bound(void)
 	return !access(path, F_OK);
 }
 
-static const char *const live[] = {
-	"pd", "mr", "cq", "qp", "db_page", "export", "window", "binding",
-};
-
 static long live_objects(const char *kind)
 {
 	char name[32], path[96];
 
 	snprintf(name, sizeof(name), "diag/live_%s", kind);
 	attribute(path, sizeof(path), name);
-	/* Of a SNIC there are no exports, windows and bindings. */
-	return access(path, F_OK) ? 0 : host_number(path);
+	return host_number(path);
 }
 
 static void nothing_left(const char *name, unsigned int n, const struct host_held *before)
 {
-	size_t i;
+	const char *const *kind;
 
 	/* What the device did not destroy, the next file that is closed destroys. */
 	if (refusing)
 		part->open_and_close();
-	for (i = 0; i < sizeof(live) / sizeof(live[0]); i++) {
-		long held = live_objects(live[i]);
+	for (kind = part->kinds; *kind; kind++) {
+		long held = live_objects(*kind);
 
 		if (!held)
 			continue;
-		printf("  %s, step %u: the device still holds %ld of %s\n", name, n, held,
-		       live[i]);
+		printf("  %s, step %u: the device still holds %ld of %s\n", name, n, held, *kind);
 		CHECK(false);
 	}
 	if (!host_held_again(before)) {
@@ -208,17 +202,6 @@ static struct host_held held_before(void)
 {
 	part->end(part->make(part->usual));
 	return host_held();
-}
-
-static bool wanted(const char *name, int count, char **names)
-{
-	int i;
-
-	for (i = 0; i < count; i++) {
-		if (!strcmp(name, names[i]))
-			return true;
-	}
-	return !count;
 }
 
 static const struct part *const parts[] = { &snic_part, &g2g_part };
@@ -270,7 +253,7 @@ int main(int argc, char **argv)
 		unsigned int n = 1, errors = 0, steps = 0;
 		struct host_held before;
 
-		if (!wanted(op->name, argc - 1, argv + 1))
+		if (!test_wanted(op->name, argc - 1, argv + 1))
 			continue;
 		alarm(SECONDS);
 		step(op, 0, &errors, NULL);

@@ -27,6 +27,7 @@ struct operation {
  * @name: of its first device, but for the 0
  * @operations: all of them
  * @nr_operations: how many
+ * @kinds: of objects that the device counts, ends with NULL
  * @usual: needs after which driver and host have all that they keep
  * @make: the world; one at a time
  * @end: gives back all of it
@@ -36,6 +37,7 @@ struct part {
 	const char *name;
 	const struct operation *operations;
 	size_t nr_operations;
+	const char *const *kinds;
 	unsigned int usual;
 	struct world *(*make)(unsigned int needs);
 	void (*end)(struct world *w);

@@ -28,6 +28,7 @@ INCREMENTAL = ("modules-6.12", "models")
 SKELETON = (".gitignore", "Kbuild", "Makefile", "firmware-abi", "include", "lib/libkiwi.map",
             "lib/programs.mk", "qemu/Makefile", "qemu/load.c", "scripts", "testing/check/abi-v1", "testing/kernel")
 
+
 def check(gate, tree=TOP):
     """Whether a gate lets a tree pass, and what it says."""
     done = subprocess.run([tree / "scripts/check.sh", gate], check=False, text=True,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,17 +71,6 @@ static bool run(const struct test *test)
 	return !status;
 }
 
-static bool wanted(const char *name, int count, char **names)
-{
-	int i;
-
-	for (i = 0; i < count; i++) {
-		if (!strcmp(name, names[i]))
-			return true;
-	}
-	return !count;
-}
-
 int run_tests(const struct test *const *groups, size_t count, int names, char **name)
 {
 	unsigned int passed = 0, failed = 0;
@@ -91,7 +79,7 @@ int run_tests(const struct test *const *groups, size_t count, int names, char **
 
 	for (group = 0; group < count; group++) {
 		for (test = groups[group]; test->name; test++) {
-			if (!wanted(test->name, names, name))
+			if (!test_wanted(test->name, names, name))
 				continue;
 			if (run(test))
 				passed++;

@@ -42,6 +42,17 @@ void test_equal(long long a, long long b, const char *what, const char *file, in
 	fail(file, line);
 }
 
+bool test_wanted(const char *name, int count, char **names)
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		if (!strcmp(name, names[i]))
+			return true;
+	}
+	return !count;
+}
+
 /* The device ----------------------------------------------------------------- */
 
 int snic_open(void)

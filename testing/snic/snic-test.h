@@ -23,6 +23,9 @@
 void test_check(bool ok, const char *what, const char *file, int line);
 void test_equal(long long a, long long b, const char *what, const char *file, int line);
 
+/* Whether a name is one of those given, or none are. */
+bool test_wanted(const char *name, int count, char **names);
+
 struct test {
 	const char *name;
 	void (*run)(void);
